@@ -1,7 +1,7 @@
 """How an object is shown, looked up by name at call time.
 
-Analysis objects, records and runs sit below the rooms that draw. They ask here for a renderer; ``plots``, ``report`` and
-``notebook`` offer theirs as entry points of the group ``speedqual.renderers``, named ``kind:ClassName``
+Analysis objects, records and runs sit below the rooms that draw. They ask here for a renderer; ``plots``, ``report``
+and ``notebook`` offer theirs as entry points of the group ``speedqual.renderers``, named ``kind:ClassName``
 (``plot:Frontier``, ``html:Run``), so no import ever points upward.
 """
 

@@ -199,7 +199,7 @@ class Item(Plain):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalSet(Plain):
-    """A set of items with one task, one prompt and one grader. ``hash`` covers all that changes an answer or a grade."""
+    """Items with one task, one prompt and one grader. ``hash`` covers all that changes an answer or a grade."""
 
     name: str
     task: str
@@ -241,8 +241,8 @@ class Price(Plain):
 class Candidate(Plain):
     """Who is asked, and how: endpoint + model + tier + params + prompt settings make the identity (``id``).
 
-    ``ladder`` and ``rung`` place it on an ordered ladder (``x`` is the rung's coordinate, None = its rank); ``group`` names
-    the machine it shares with others, so that one stream of a group is in flight at a time.
+    ``ladder`` and ``rung`` place it on an ordered ladder (``x`` is the rung's coordinate, None = its rank); ``group``
+    names the machine it shares with others, so that one stream of a group is in flight at a time.
     """
 
     name: str
@@ -434,7 +434,7 @@ class Trial(Plain):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record(Plain):
-    """A finished trial: every attempt, the answer, its grade and its metrics (names and units of the metric contract)."""
+    """A finished trial: every attempt, the answer, its grade and its metrics under the names of the metric contract."""
 
     trial: Trial
     attempts: tuple[Attempt, ...]

@@ -1,7 +1,8 @@
 """The plug point of a protocol: how a prompt is sent, and what a raw reply says.
 
-The client (``client.py``) moves bytes and stamps them; it knows no protocol. A protocol (``openai_chat.py``, …) turns a prompt
-into bytes and stamped bytes into an ``Attempt``; it knows no clock and no socket. Decoding happens after the stream.
+The client (``client.py``) moves bytes and stamps them; it knows no protocol. A protocol (``openai_chat.py``, …) turns
+a prompt into bytes and stamped bytes into an ``Attempt``; it knows no clock and no socket. Decoding happens after the
+stream.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from speedqual.records import Attempt, Candidate, Prompt
 __all__ = ["Endpoint", "HttpRequest", "RawReply", "Read"]
 
 Ending = Literal["eof", "reset", "cut", "deadline", "cancelled", "unreachable"]
-"""How the transport ended: cleanly; by a reset; inside the HTTP framing; by a deadline of ours; by us; before any reply."""
+"""How the transport ended: cleanly; a reset; inside the HTTP framing; a deadline of ours; by us; before any reply."""
 
 
 @dataclass(frozen=True, slots=True)
