@@ -270,7 +270,7 @@ class Candidate(Plain):
 
     @property
     def id(self) -> str:
-        """Content hash of what changes an answer or its speed; the name and the tags do not."""
+        """Content hash of endpoint, model, tier, params and prompt settings; neither name, address nor tags."""
         return content_hash(
             {
                 "endpoint": self.endpoint,
@@ -280,7 +280,6 @@ class Candidate(Plain):
                 "shots": self.shots,
                 "system": self.system,
                 "cache": self.cache,
-                "base_url": self.base_url,
             }
         )
 

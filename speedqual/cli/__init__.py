@@ -1,1 +1,82 @@
-"""The command line: parse, call the library, exit with a code that means something."""
+"""The command line: parse, call the library, exit with a code that means something.
+
+Results go to stdout (``--json`` is stable), progress and errors to stderr. A command is a file of this folder that
+holds a click command named ``command``; it is imported when it is called.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from speedqual import __version__
+from speedqual.errors import SpeedqualError
+
+__all__ = ["main"]
+
+COMMANDS = {
+    "quickstart": "Measure a real small model on this machine and write a report.",
+    "run": "Ask candidates the items of eval sets, time and grade the answers.",
+    "report": "Write the HTML report of a run.",
+    "runs": "List the runs in a folder.",
+    "show": "Print a run's table, or one trial in full.",
+    "grade": "Grade a run again, without asking anyone.",
+    "evalset": "Make, check and show eval sets.",
+    "local": "Serve, list and vary model files on this machine.",
+    "doctor": "Say what this machine can measure and grade.",
+}
+"""Name → what it does, here so that the help needs no import."""
+
+
+class _Lazy(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        found: click.Command = import_module(f"speedqual.cli.{name.replace('-', '_')}").command
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="speedqual")
+def group() -> None:
+    """Which model is fast enough AND good enough, and where does it fall off a cliff?
+
+    \b
+    Examples:
+      speedqual quickstart
+      speedqual run --model openai/gpt-5-mini --evalset extraction --report report.html
+      speedqual run --config speedqual.toml --evalset ./my-set
+      speedqual report RUN --lang zh
+
+    Exit codes: 0 good, 1 a gate failed, 2 bad input, 3 endpoint, 4 partial, 5 inconclusive, 130 interrupted.
+    """
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Entry point of the console script."""
+    try:
+        code = group.main(args=arguments, prog_name="speedqual", standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        code = stop.exit_code
+    except click.ClickException as fault:
+        fault.show()
+        code = 2
+    except SpeedqualError as fault:
+        click.echo(f"speedqual: {fault}", err=True)
+        code = fault.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("speedqual: interrupted", err=True)
+        code = 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        code = 0
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,5 @@
+"""``python -m speedqual``."""
+
+from speedqual.cli import main
+
+main()
