@@ -1,0 +1,169 @@
+"""What every grader does to a reply first: take the thinking out, fold characters, drop the Markdown.
+
+Nothing here judges. The raw text always stays with the record; these are views of it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from typing import NamedTuple
+
+from speedqual.grading.refusals import is_no_answer, is_refusal, says_not_stated
+
+__all__ = [
+    "Stripped",
+    "fold",
+    "is_no_answer",
+    "is_refusal",
+    "plain",
+    "says_not_stated",
+    "squeeze",
+    "strip_thinking",
+]
+
+
+class Stripped(NamedTuple):
+    """A reply without its thinking. ``unclosed``: it ended inside the thinking, so ``text`` holds no answer of it."""
+
+    text: str
+    found: bool
+    unclosed: bool
+
+
+_NAMES = r"think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis"
+_TAG = re.compile(
+    rf"<(?P<close>/)?(?P<name>{_NAMES})>|\[(?P<close2>/)?(?P<name2>THINK)\]|◁(?P<close3>/)?(?P<name3>think)▷",
+    re.IGNORECASE,
+)
+_HARMONY = re.compile(
+    r"<\|channel\|>\s*(?P<channel>\w+)[^<]*<\|message\|>(?P<body>.*?)(?=<\|(?:end|return|start|call)\|>|\Z)", re.DOTALL
+)
+_FENCE_LINE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
+
+
+def strip_thinking(text: str) -> Stripped:
+    """``text`` without its thinking blocks: ``<think>``, ``<thinking>``, ``[THINK]``, ``◁think▷`` and harmony channels.
+
+    A closing tag without an opening one ends thinking that began in the prompt. Tags inside a fence, between quotes
+    or inside a reply that is JSON as a whole belong to the answer.
+    """
+    if "<|channel|>" in text:
+        return _strip_harmony(text)
+    if not _TAG.search(text) or _is_json(text):
+        return Stripped(text, found=False, unclosed=False)
+    kept: list[str] = []
+    at = 0
+    found = False
+    while (span := _next_block(text, at, first=not found)) is not None:
+        start, end = span
+        found = True
+        kept.append(text[at:start])
+        if end is None:
+            return Stripped("".join(kept).strip(), found=True, unclosed=True)
+        at = end
+    kept.append(text[at:])
+    joined = "".join(kept)
+    return Stripped(joined.strip() if found else joined, found=found, unclosed=False)
+
+
+def _next_block(text: str, at: int, *, first: bool) -> tuple[int, int | None] | None:
+    """Start and end of the next thinking block after ``at``; end None = never closed."""
+    for tag in _TAG.finditer(text, at):
+        if not _is_markup(text, tag, at):
+            continue
+        if not _closes(tag):
+            return tag.start(), _end_of(text, tag)
+        if first:
+            return at, tag.end()
+    return None
+
+
+def _end_of(text: str, opening: re.Match[str]) -> int | None:
+    """Where the block ends: at the tag that balances, else at the last closing tag of the same name."""
+    depth, last = 1, None
+    for tag in _TAG.finditer(text, opening.end()):
+        if _name(tag) != _name(opening):
+            continue
+        depth += -1 if _closes(tag) else 1
+        last = tag.end() if _closes(tag) else last
+        if depth == 0:
+            return tag.end()
+    return last
+
+
+def _is_markup(text: str, tag: re.Match[str], since: int) -> bool:
+    """Whether the tag stands in prose: not between quotes or backticks, not inside a fenced block."""
+    before, after = text[tag.start() - 1 : tag.start()], text[tag.end() : tag.end() + 1]
+    if before in {"`", '"', "'"} or (after in {"`", '"'} and before != "" and not before.isspace()):
+        return False
+    return len(_FENCE_LINE.findall(text, since, tag.start())) % 2 == 0
+
+
+def _closes(tag: re.Match[str]) -> bool:
+    return bool(tag["close"] or tag["close2"] or tag["close3"])
+
+
+def _name(tag: re.Match[str]) -> str:
+    return (tag["name"] or tag["name2"] or tag["name3"]).lower()
+
+
+def _strip_harmony(text: str) -> Stripped:
+    messages = [(m["channel"].lower(), m["body"]) for m in _HARMONY.finditer(text)]
+    finals = [body for channel, body in messages if channel == "final"]
+    return Stripped("".join(finals).strip(), found=True, unclosed=not finals)
+
+
+def _is_json(text: str) -> bool:
+    if text.lstrip()[:1] not in {"{", "["}:
+        return False
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+# Characters that look like others, beyond what NFKC folds. Keys are single characters.
+_LOOKALIKES = str.maketrans(
+    {
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d", "-"),
+        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u02bc\u00b4", "'"),
+        **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033", '"'),
+        **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", ""),
+    }
+)
+
+
+def squeeze(text: str) -> str:
+    """NFKC, one kind of dash and quote, no zero-width characters, single spaces. Case stays."""
+    if text.isascii():
+        return " ".join(text.split())
+    return " ".join(unicodedata.normalize("NFKC", text).translate(_LOOKALIKES).split())
+
+
+def fold(text: str) -> str:
+    """``squeeze`` and case folding: two texts that a reader would call the same compare equal."""
+    return squeeze(text).casefold()
+
+
+_FENCED = re.compile(r"^ {0,3}(?:`{3,}|~{3,})[^\n]*$", re.MULTILINE)
+_LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\([^()\s]{0,2000}\)")
+_BOXED = re.compile(r"\\(?:boxed|fbox|text|mathrm|mathbf|textbf|mbox)\s*\{([^{}]{0,500})\}")
+_MATH = re.compile(r"\\[()\[\]]|\$\$|\\(?:[,;!:]|quad\b)|(?<=\d)\{,\}(?=\d)")
+_HEAD = re.compile(r"^[ \t]{0,3}(?:#{1,6}[ \t]+|>[ \t]?|[-*+•][ \t]+)+", re.MULTILINE)
+_STRONG = re.compile(r"(\*\*\*|\*\*|__|~~|`+)(?=\S)(.{1,2000}?)(?<=\S)\1", re.DOTALL)
+_STAR = re.compile(r"(?<![\w*])\*(?=[^\s*])([^*\n]{1,500}?)(?<=[^\s*])\*(?![\w*])")
+
+
+def plain(text: str) -> str:
+    """``text`` without Markdown and TeX marks: emphasis, code ticks, fence lines, headings, bullets, links, boxes."""
+    for _ in range(3):
+        text = _BOXED.sub(r"\1", text)
+    text = _LINK.sub(r"\1", _FENCED.sub("", text))
+    text = _HEAD.sub("", _MATH.sub("", text))
+    for _ in range(2):
+        text = _STRONG.sub(r"\2", text)
+    text = _STAR.sub(r"\1", text)
+    return text.replace("\\$", "$").replace("\\%", "%").strip()
