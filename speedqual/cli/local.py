@@ -40,9 +40,7 @@ def list_() -> None:
 
 
 @command.command()
-@click.option(
-    "--model", type=click.Path(path_type=Path), help="A GGUF file or a name of the list; default: the embedded."
-)
+@_MODEL
 @click.option("--alias", default="", help="The model's name in requests and replies.")
 @click.option("--threads", type=click.IntRange(1), default=None, help="Default: all cores but one.")
 @click.option("--ctx", "n_ctx", type=click.IntRange(128), default=2048, show_default=True, help="Tokens a slot.")
@@ -59,9 +57,7 @@ def serve(model: Path | None, alias: str, threads: int | None, n_ctx: int, slots
 
 
 @command.command()
-@click.option(
-    "--model", type=click.Path(path_type=Path), help="A GGUF file or a name of the list; default: the embedded."
-)
+@_MODEL
 @click.option("--drop", "drops", multiple=True, required=True, metavar="N[,N]", help="Blocks to leave out; repeatable.")
 def variants(model: Path | None, drops: tuple[str, ...]) -> None:
     """Make variants of a model with blocks left out."""

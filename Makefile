@@ -1,0 +1,42 @@
+# Two commands do everything on a machine with Python 3.11 and make:
+#   make quickstart   set up, measure a real model on this machine, write report.html
+#   make test         set up, pass the tests
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# torch and friends are never needed; one thread a BLAS keeps the clock of a measurement quiet
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+.DEFAULT_GOAL := help
+.PHONY: help quickstart test check fuzz notebooks bench clean
+
+help:  ## say what can be made
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(VENV)/.ready: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: make PYTHON=python3.11 …"; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[lab,local]'
+	@touch $@
+
+$(VENV)/.ready-test: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[lab,local,test]'
+	@touch $@
+
+quickstart: $(VENV)/.ready  ## set up, measure a real model on this machine, write report.html
+	$(BIN)/speedqual quickstart
+
+test: $(VENV)/.ready-test  ## set up, pass the tests
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.ready-test  ## lint, format, types, import layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+fuzz: $(VENV)/.ready-test  ## the long property tests of framing
+	SPEEDQUAL_FUZZ=1 $(BIN)/python -m pytest tests/endpoints -k 'framing or fuzz' --timeout 1800
+
+clean:  ## remove the environment and caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
