@@ -310,6 +310,7 @@ class Timeline(Plain):
     t_end: int | None = None  # the protocol's end marker
     t_close: int | None = None
     n_reads: int = 0
+    n_frames: int | None = None  # frames of the wire that carried output; one frame may hold several events
     stamp: str = "none"  # "kernel" | "data_received" | "scripted" | "none": which clock dated the reads
     connection: str = ""  # "new" | "reused"
     client_lag_ns: int | None = None  # largest event-loop lag seen while this stream was open
@@ -375,6 +376,8 @@ class Attempt(Plain):
     deadline: str | None = None  # connect | first_token | silence | total, when outcome is timeout
     served_model: str | None = None
     served_tier: str | None = None
+    served_speed: str | None = None  # a speed mode as served ("fast"), where the endpoint names one
+    rate: Mapping[str, float] | None = None  # rate limits from the headers: limit_requests, reset_tokens_s, …
     cost_usd: float | None = None  # as the endpoint sent it
     request_id: str | None = None
     flags: tuple[str, ...] = ()
