@@ -1,0 +1,87 @@
+"""From a name or path to the files of an eval set: a folder, a bare JSONL file or a built-in name, with ``@tag``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from speedqual.errors import EvalSetError
+from speedqual.evalsets.builtin import builtin_folder, builtin_names
+from speedqual.evalsets.problems import nearest, quoted
+
+__all__ = ["Source", "find"]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where an eval set lies. ``tag`` selects the items whose ``tags`` contain it."""
+
+    name: str
+    folder: Path
+    rows: Path
+    bare: bool = False  # one JSONL file, without a folder of its own
+    tag: str = ""
+
+    def where(self, file: str) -> str:
+        """The short name of a file of the set for messages: never an absolute path."""
+        return file if self.bare else f"{self.name}/{file}"
+
+    def inside(self, file: str) -> Path | None:
+        """The path of ``file`` when it lies inside the folder, symbolic links followed; None otherwise."""
+        path = (self.folder / file).resolve()
+        return path if path.is_relative_to(self.folder.resolve()) else None
+
+
+def find(name_or_path: str | Path) -> Source:
+    """The files that ``name_or_path`` means. A built-in name wins over a folder of that name: write ``./name`` for it."""
+    text = str(name_or_path)
+    if not text.strip():
+        raise EvalSetError("the name of the eval set is empty", fix=f"Name a folder, or one of: {_builtin()}")
+    source = _find(text)
+    if source is None and "@" in text:
+        head, _, tag = text.rpartition("@")
+        found = _find(head)
+        source = Source(found.name, found.folder, found.rows, found.bare, tag) if found else None
+    if source is None:
+        raise _unknown(text)
+    return source
+
+
+def _find(text: str) -> Source | None:
+    folder = builtin_folder(text)
+    if folder is not None:
+        return Source(text, folder, folder / "test.jsonl")
+    path = Path(text).expanduser()
+    try:
+        if path.is_dir():
+            return Source(path.resolve().name, path, path / "test.jsonl")
+        if path.is_file():
+            return _from_file(path)
+    except OSError:  # a name too long for a path is no path
+        return None
+    return None
+
+
+def _from_file(path: Path) -> Source:
+    if path.name == "README.md" or (path.name == "test.jsonl" and (path.parent / "README.md").is_file()):
+        return Source(path.parent.resolve().name, path.parent, path.parent / "test.jsonl")
+    if path.suffix not in {".jsonl", ".ndjson", ".json"}:
+        fix = "Name a folder or a .jsonl file; `speedqual evalset new NAME --from FILE.csv` reads tables"
+        raise EvalSetError(f"{path.suffix or 'a file without suffix'} is not read", where=path.name, fix=fix)
+    name = path.parent.resolve().name if path.stem == "test" else path.stem
+    return Source(name, path.parent, path, bare=True)
+
+
+def _unknown(text: str) -> EvalSetError:
+    near = nearest(text.partition("@")[0], builtin_names())
+    if near:
+        fix = f"Write {near}"
+    elif "/" in text or text.endswith(".jsonl"):
+        fix = "Check the path"
+    else:
+        fix = f"Name a folder, a .jsonl file, or one of: {_builtin()}"
+    return EvalSetError(f"there is no eval set {text!r}", fix=fix)
+
+
+def _builtin() -> str:
+    return quoted(builtin_names()) or "(no built-in sets are installed)"
