@@ -1,0 +1,53 @@
+"""How numbers look on a page: one place, so that a table and a sentence agree."""
+
+from __future__ import annotations
+
+import math
+
+__all__ = ["count", "milliseconds", "missing", "points", "rate", "score", "seconds", "usd"]
+
+DASH = "–"
+
+
+def missing(value: float | None) -> bool:
+    """None and NaN are both "not there"."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def score(value: float | None) -> str:
+    """A quality in [0, 1] with two decimals."""
+    return DASH if missing(value) else f"{value:.2f}"
+
+
+def points(value: float | None) -> str:
+    """A difference of qualities in points of a hundred."""
+    return DASH if value is None or missing(value) else f"{100 * value:.0f}"
+
+
+def milliseconds(value: float | None) -> str:
+    """Whole milliseconds from 10 up, one decimal below."""
+    return DASH if value is None or missing(value) else (f"{value:,.0f}" if value >= 10 else f"{value:.1f}")
+
+
+def seconds(ms: float | None) -> str:
+    """Milliseconds as seconds for a sentence."""
+    if ms is None or missing(ms):
+        return DASH
+    return f"{ms / 1000:.2f} s" if ms < 10_000 else f"{ms / 1000:.1f} s"
+
+
+def rate(value: float | None) -> str:
+    """Tokens a second: one decimal below 100."""
+    return DASH if value is None or missing(value) else (f"{value:,.0f}" if value >= 100 else f"{value:.1f}")
+
+
+def usd(value: float | None) -> str:
+    """Dollars with three significant digits."""
+    if value is None or missing(value):
+        return DASH
+    return f"${value:,.2f}" if value >= 1 else f"${value:.3g}"
+
+
+def count(value: float | None) -> str:
+    """A whole number with separators."""
+    return DASH if value is None or missing(value) else f"{int(value):,}"
