@@ -12,7 +12,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from speedqual.report.safe import visible
+from speedqual.display.safe import visible
 from speedqual.report.words import Words
 
 __all__ = ["Part", "assemble", "fill"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from speedqual.report import numbers
+from speedqual.display import numbers
 from speedqual.report.context import Context
 from speedqual.report.page import Part, fill
 

@@ -1,4 +1,4 @@
-"""How an object is shown, looked up by name at call time.
+"""How an object is shown, looked up by name at call time; how numbers and hostile text are written stands beside it.
 
 Analysis objects, records and runs sit below the rooms that draw. They ask here for a renderer; ``plots``, ``report``
 and ``notebook`` offer theirs as entry points of the group ``speedqual.renderers``, named ``kind:ClassName``

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from speedqual.report.safe import visible
+from speedqual.display.safe import visible
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,35 @@
+"""Numbers as people read them; a missing one is a dash, never 0."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from speedqual.display import numbers
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [
+        (numbers.score(0.6549), "0.65"),
+        (numbers.points(0.125), "12"),
+        (numbers.milliseconds(1234.5), "1,234"),
+        (numbers.milliseconds(9.94), "9.9"),
+        (numbers.seconds(950.0), "0.95 s"),
+        (numbers.seconds(12_345.0), "12.3 s"),
+        (numbers.rate(54.14), "54.1"),
+        (numbers.rate(1234.0), "1,234"),
+        (numbers.usd(0.00123), "$0.00123"),
+        (numbers.usd(12.3), "$12.30"),
+        (numbers.count(12345), "12,345"),
+    ],
+)
+def test_numbers(shown: str, expected: str) -> None:
+    assert shown == expected
+
+
+@pytest.mark.parametrize("name", ["score", "points", "milliseconds", "seconds", "rate", "usd", "count"])
+@pytest.mark.parametrize("value", [None, math.nan])
+def test_missing_is_a_dash(name: str, value: float | None) -> None:
+    assert getattr(numbers, name)(value) == "–"
