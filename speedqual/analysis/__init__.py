@@ -1,1 +1,33 @@
-"""Filled below."""
+"""What follows from the numbers: frontiers, cliffs, deadlines, routes, costs, gates.
+
+Each analysis is a frozen dataclass of parameters, called on a run, its ``df`` or ``from_table(…)``; it returns an
+object with a table, a verdict in words, ``plot()`` and ``to_dict()``. Names are imported when first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_HOMES = {
+    "Frontier": "frontier",
+    "FrontierResult": "frontier",
+    "Interval": "intervals",
+    "Table": "tidy",
+    "from_table": "brought",
+    "mean_interval": "intervals",
+    "quantile_interval": "intervals",
+    "tidy": "tidy",
+    "wilson": "intervals",
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'speedqual.analysis' has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    if name != _HOMES[name]:  # a function named like its module must not hide it
+        globals()[name] = value
+    return value
