@@ -1,0 +1,167 @@
+"""Values of built-in types as JSON: written in the sandbox by ``encode``, read and compared outside it.
+
+Only exact built-in types cross (``type(v) is int``), so an object that claims to be equal to everything never reaches a
+comparison. An expected value in an eval set is plain JSON; what JSON cannot say is tagged: ``{"$tuple": [1, 2]}``,
+``{"$set": [1]}``, ``{"$frozenset": [1]}``, ``{"$bytes": "00ff"}``, ``{"$float": "inf"}``, ``{"$complex": [0.0, 1.0]}``,
+``{"$dict": [[1, "a"]]}`` (keys that are no strings).
+"""
+
+from __future__ import annotations
+
+import collections
+import math
+from typing import Any
+
+__all__ = ["Foreign", "TooLarge", "decode", "encode", "equal", "plain", "show"]
+
+MAX_DEPTH, MAX_NODES = 150, 400_000
+TOLERANCE = 1e-6
+_INT_AS_TEXT = 1 << 53
+_DICT_LIKE = (dict, collections.OrderedDict, collections.defaultdict, collections.Counter)
+_SEQUENCES = {tuple: "$tuple", set: "$set", frozenset: "$frozenset", collections.deque: "$deque"}
+_KINDS = {tag: kind for kind, tag in _SEQUENCES.items()}
+
+
+class Foreign(TypeError):
+    """A value of a type that is not built in."""
+
+
+class TooLarge(ValueError):
+    """A value too deep or with too many parts to be compared."""
+
+
+class _Encoder:
+    def __init__(self) -> None:
+        self.nodes = 0
+
+    def __call__(self, value: Any, depth: int = 0) -> Any:
+        self.nodes += 1
+        if depth > MAX_DEPTH or self.nodes > MAX_NODES:
+            raise TooLarge("the value is too deep or has too many parts")
+        kind = type(value)
+        if value is None or kind is bool or kind is str:
+            return value
+        if kind is int:
+            return value if -_INT_AS_TEXT < value < _INT_AS_TEXT else {"$int": hex(value)}
+        if kind is float:
+            return value if math.isfinite(value) else {"$float": repr(value)}
+        if kind is list:
+            return [self(each, depth + 1) for each in value]
+        return self._tagged(value, kind, depth + 1)
+
+    def _tagged(self, value: Any, kind: type, depth: int) -> Any:
+        if kind in _SEQUENCES:
+            return {_SEQUENCES[kind]: [self(each, depth) for each in value]}
+        if kind is bytes or kind is bytearray:
+            return {"$bytes" if kind is bytes else "$bytearray": value.hex()}
+        if kind is complex:
+            return {"$complex": [self(value.real), self(value.imag)]}
+        if kind is range:
+            return {"$range": [self(value.start), self(value.stop), self(value.step)]}
+        if kind in _DICT_LIKE:
+            pairs = [(self(key, depth), self(each, depth)) for key, each in dict.items(value)]
+            if all(type(key) is str and not key.startswith("$") for key, _ in pairs):
+                return dict(pairs)
+            return {"$dict": [list(pair) for pair in pairs]}
+        raise Foreign(f"a value of type {kind.__name__}, which is not a built-in type")
+
+
+def encode(value: Any) -> Any:
+    """The JSON form. Raises Foreign for any other type (subclasses included) and TooLarge."""
+    return _Encoder()(value)
+
+
+def decode(form: Any) -> Any:
+    """The value behind a JSON form; unknown tags are plain objects. Raises ValueError for a malformed one."""
+    if isinstance(form, list):
+        return [decode(each) for each in form]
+    if not isinstance(form, dict):
+        return form
+    if len(form) == 1 and next(iter(form)) in _DECODERS:
+        (tag, body), *_ = form.items()
+        try:
+            return _DECODERS[tag](body)
+        except (TypeError, OverflowError, IndexError, AttributeError) as fault:
+            raise ValueError(f"malformed {tag}: {fault}") from fault
+    return {key: decode(each) for key, each in form.items()}
+
+
+def _sequence(kind: Any) -> Any:
+    return lambda body: kind([decode(each) for each in body])
+
+
+_DECODERS: dict[str, Any] = {
+    "$int": lambda text: int(text, 0),
+    "$float": float,
+    "$bytes": bytes.fromhex,
+    "$bytearray": bytearray.fromhex,
+    "$complex": lambda parts: complex(decode(parts[0]), decode(parts[1])),
+    "$range": lambda parts: range(*parts),
+    "$dict": lambda pairs: {decode(key): decode(each) for key, each in pairs},
+    **{tag: _sequence(kind) for tag, kind in _KINDS.items()},
+}
+
+
+def equal(got: Any, expected: Any, *, float_ok: bool = True, tolerance: float = TOLERANCE) -> bool:
+    """Whether two decoded values are the same: type-exact, but int and float compare as numbers unless ``float_ok`` is False.
+
+    Floats may differ by ``tolerance``, absolute or relative, whichever is wider; integers never. A bool is never a number.
+    """
+    if _is_number(got) and _is_number(expected):
+        return _same_number(got, expected, float_ok, tolerance)
+    if type(got) is not type(expected):
+        return False
+    if isinstance(got, (list, tuple, collections.deque)):
+        return len(got) == len(expected) and all(
+            equal(a, b, float_ok=float_ok, tolerance=tolerance) for a, b in zip(got, expected, strict=True)
+        )
+    if isinstance(got, dict):
+        return _same_dict(got, expected, float_ok, tolerance)
+    if isinstance(got, complex):
+        return abs(got - expected) <= tolerance * max(1.0, abs(expected))
+    if isinstance(got, (set, frozenset)):
+        return _keys(got) == _keys(expected)
+    return bool(got == expected)
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is int or type(value) is float
+
+
+def _same_number(got: float, expected: float, float_ok: bool, tolerance: float) -> bool:
+    if type(got) is int and type(expected) is int:
+        return got == expected
+    if not float_ok and type(got) is not type(expected):
+        return False
+    if math.isnan(got) or math.isnan(expected):
+        return math.isnan(got) and math.isnan(expected)
+    try:
+        if type(expected) is int:  # an integer is meant: a float must be that integer
+            return got == expected
+        return math.isclose(got, expected, rel_tol=tolerance, abs_tol=tolerance)
+    except OverflowError:
+        return False
+
+
+def _same_dict(got: dict[Any, Any], expected: dict[Any, Any], float_ok: bool, tolerance: float) -> bool:
+    if _keys(got) != _keys(expected):
+        return False
+    return all(equal(got[key], expected[key], float_ok=float_ok, tolerance=tolerance) for key in expected)
+
+
+def _keys(values: Any) -> set[Any]:
+    """Members with their type where Python would confuse them: True and 1."""
+    return {(type(value) is bool, value) for value in values}
+
+
+def plain(value: Any) -> Any:
+    """A short JSON-able view for a report: the JSON form, or its text where that is long."""
+    form = encode(value)
+    text = repr(value)
+    return form if len(text) <= 400 else text[:400] + "…"
+
+
+def show(value: Any) -> str:
+    """``repr`` cut to one readable line."""
+    text = repr(value)
+    return text if len(text) <= 200 else text[:199] + "…"

@@ -1,0 +1,2 @@
+def attempt(payload):
+    return {"x": 1}
