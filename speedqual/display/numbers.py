@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["count", "milliseconds", "missing", "points", "rate", "score", "seconds", "usd"]
+__all__ = ["count", "milliseconds", "missing", "points", "rate", "score", "seconds", "share", "usd"]
 
 DASH = "–"
 
@@ -39,6 +39,15 @@ def seconds(ms: float | None) -> str:
 def rate(value: float | None) -> str:
     """Tokens a second: one decimal below 100."""
     return DASH if value is None or missing(value) else (f"{value:,.0f}" if value >= 100 else f"{value:.1f}")
+
+
+def share(value: float | None) -> str:
+    """A probability in whole percent; ">99 %" and "<1 %" where rounding would say certain."""
+    if value is None or missing(value):
+        return DASH
+    if 0 < value < 0.01 or 0.99 < value < 1:
+        return "<1 %" if value < 0.5 else ">99 %"
+    return f"{100 * value:.0f} %"
 
 
 def usd(value: float | None) -> str:
