@@ -15,6 +15,8 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from typing import Any, Literal, Self
 
+from speedqual import display
+
 __all__ = [
     "Answer",
     "Attempt",
@@ -100,6 +102,11 @@ class Plain:
     def to_dict(self) -> dict[str, Any]:
         """The JSON form. Round trip: ``from_dict(to_dict(x)) == x``."""
         return {f.name: _plain(getattr(self, f.name)) for f in fields(self)}  # type: ignore[arg-type]
+
+    def _repr_html_(self) -> str | None:
+        """How a notebook shows it, where a renderer is offered; None leaves the plain repr."""
+        renderer = display.find("html", self)
+        return None if renderer is None else str(renderer(self))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
