@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from speedqual.analysis.base import Result
 from speedqual.analysis.intervals import Interval, mean_interval, quantile_interval
+from speedqual.display import numbers
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Board", "Scoreboard"]
+__all__ = ["Board", "Scoreboard", "scoreboard_rows"]
 
 GRADED = ("ok", "empty", "filtered")
 
@@ -114,3 +115,24 @@ def _notes(table: pd.DataFrame) -> tuple[str, ...]:
     if ungraded:
         notes.append(f"{ungraded} answers could not be judged; they count neither way.")
     return tuple(notes)
+
+
+def scoreboard_rows(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
+    """Head and cells of the table as people read it, for a terminal or a notebook."""
+    head = [table.columns[0], "quality", "95 %", "TTFT ms", "p95", "answer ms", "p95", "tok/s", "$/success", "ok/n"]
+    return head, [_cells(row, str(table.columns[0])) for row in table.to_dict("records")]
+
+
+def _cells(row: dict[Any, Any], by: str) -> list[str]:
+    return [
+        str(row[by]),
+        numbers.score(row["quality"]),
+        f"{numbers.score(row['quality_lo'])}–{numbers.score(row['quality_hi'])}",
+        numbers.milliseconds(row["ttft_ms_p50"]),
+        numbers.milliseconds(row["ttft_ms_p95"]),
+        numbers.milliseconds(row["e2e_ms_p50"]),
+        numbers.milliseconds(row["e2e_ms_p95"]),
+        numbers.rate(row["decode_tok_s_p50"]),
+        numbers.usd(row["cost_per_success_usd"]),
+        f"{row['n_ok']}/{row['n']}",
+    ]

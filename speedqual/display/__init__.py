@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from importlib.metadata import entry_points
 from typing import Any
 
 from speedqual.errors import MissingDependencyError
@@ -27,6 +26,8 @@ def register(kind: str, class_name: str, renderer: Callable[..., Any]) -> None:
 
 @cache
 def _load(name: str) -> Callable[..., Any] | None:
+    from importlib.metadata import entry_points  # 20 ms that a command line without a display need not pay
+
     found = list(entry_points(group=GROUP, name=name))
     return found[0].load() if found else None
 

@@ -1,0 +1,44 @@
+"""Small pieces of HTML for a notebook cell: everything escaped, no script, no remote part, readable in both themes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from speedqual.display.safe import visible
+
+__all__ = ["details", "heading", "paragraph", "table"]
+
+_CELL = "padding:.25em .8em .25em 0;text-align:{side};border-bottom:1px solid rgba(128,128,128,.35);vertical-align:top"
+
+
+def heading(text: str, note: str = "") -> str:
+    """A line in bold with a softer note behind it."""
+    return f"<p><strong>{_safe(text)}</strong> <span style='opacity:.7'>{_safe(note)}</span></p>"
+
+
+def paragraph(text: str) -> str:
+    """One paragraph of text."""
+    return f"<p>{_safe(text)}</p>"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table; the first column to the left, all others to the right."""
+    top = "".join(_cell("th", text, column) for column, text in enumerate(head))
+    body = "".join(f"<tr>{''.join(_cell('td', text, column) for column, text in enumerate(row))}</tr>" for row in rows)
+    return f"<table style='border-collapse:collapse;font-variant-numeric:tabular-nums'><tr>{top}</tr>{body}</table>"
+
+
+def details(summary: str, text: str) -> str:
+    """A folded block of preformatted text."""
+    block = f"<pre style='white-space:pre-wrap;overflow-wrap:anywhere;margin:.3em 0'>{_safe(text, 2000)}</pre>"
+    return f"<details><summary>{_safe(summary)}</summary>{block}</details>"
+
+
+def _cell(tag: str, text: str, column: int) -> str:
+    side = "left" if column == 0 else "right"
+    return f"<{tag} style='{_CELL.format(side=side)}'>{_safe(text)}</{tag}>"
+
+
+def _safe(text: str, limit: int = 400) -> str:
+    return escape(visible(text, limit))
