@@ -1,0 +1,177 @@
+"""Candidates as people name them: ``openai/gpt-…`` on the command line, ``[candidates.NAME]`` in the settings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from speedqual.endpoints.registry import names
+from speedqual.errors import ConfigError
+from speedqual.records import Candidate, Price
+
+__all__ = ["ALIASES", "candidates_from_table", "parse_candidate"]
+
+ALIASES: Mapping[str, str] = {
+    "openai-chat": "openai",
+    "azure-openai": "azure",
+    "azure_openai": "azure",
+    "google": "gemini",
+    "claude": "anthropic",
+    "aws": "bedrock",
+    "amazon-bedrock": "bedrock",
+    "llama.cpp": "llamacpp",
+    "llama-cpp": "llamacpp",
+    "alibaba": "dashscope",
+    "baidu": "qianfan",
+    "zai": "zhipu",
+    "glm": "zhipu",
+    "kimi": "moonshot",
+    "ark": "volcengine",
+    "doubao": "volcengine",
+    "grok": "xai",
+    "x-ai": "xai",
+    "together_ai": "together",
+    "fireworks_ai": "fireworks",
+    "huggingface": "tgi",
+}
+"""Other names in use for a protocol → ours."""
+
+_TEXTS = frozenset({"endpoint", "model", "base_url", "api_key_env", "tier", "ladder", "rung", "system", "group"})
+_NUMBERS = frozenset({"x", "params_b", "claimed_tok_s", "usd_per_hour"})
+_KEYS = _TEXTS | _NUMBERS | {"params", "headers", "price", "tags", "shots", "cache"}
+_PRICE_KEYS: Mapping[str, str] = {
+    "input": "input_usd_per_mtok",
+    "output": "output_usd_per_mtok",
+    "cached": "cached_usd_per_mtok",
+    "cache_write": "cache_write_usd_per_mtok",
+}
+_SECRET_NAME = re.compile(r"authorization|api[-_]?key|token$|secret|password", re.IGNORECASE)
+_HARMLESS = re.compile(r"max_.*tokens?$|.*_tokens$", re.IGNORECASE)
+
+
+def parse_candidate(text: str, *, name: str = "", base_url: str = "", **settings: Any) -> Candidate:
+    """``ENDPOINT/MODEL``, split at the first slash; ``settings`` are fields of ``Candidate``.
+
+    With ``base_url`` a text that begins with no endpoint's name is a model behind an OpenAI-compatible server. Raises
+    ConfigError otherwise.
+    """
+    head, slash, rest = text.strip().partition("/")
+    endpoint = _endpoint(head) if slash else None
+    if endpoint and rest:
+        return Candidate(name=name or text, endpoint=endpoint, model=rest, base_url=base_url, **settings)
+    if base_url and text.strip():
+        return Candidate(name=name or text, endpoint="openai", model=text.strip(), base_url=base_url, **settings)
+    if not slash or not rest:
+        what, fix = f"{text!r} names no endpoint and model", "Write ENDPOINT/MODEL, such as openai/gpt-5-mini"
+    else:
+        what, fix = f"no endpoint is called {head!r}", _suggest(head, (*names(), *ALIASES))
+    raise ConfigError(what, where="candidate", fix=fix + ", or give base_url for an OpenAI-compatible server")
+
+
+def candidates_from_table(table: Mapping[str, Any], where: str) -> list[Candidate]:
+    """The candidates of a settings table ``{NAME: {endpoint, model, …}}``, in its order.
+
+    ``where`` names the file in errors. Raises ConfigError for an unknown key, a wrong type, or a key in the clear.
+    """
+    if not isinstance(table, Mapping):
+        raise ConfigError("candidates is no table", where=where, fix="Write [candidates.NAME] tables")
+    return [_candidate(name, row, f"{where}: candidates.{name}") for name, row in table.items()]
+
+
+def _candidate(name: str, row: Any, where: str) -> Candidate:
+    if not isinstance(row, Mapping):
+        raise ConfigError("a candidate is a table", where=where, fix=f"Write [candidates.{name}]")
+    for key in row:
+        if key not in _KEYS:
+            raise ConfigError(f"unknown key {key!r}", where=f"{where}.{key}", fix=_suggest(key, sorted(_KEYS)))
+    fields = {key: _value(key, value, f"{where}.{key}") for key, value in row.items()}
+    if not fields.get("model"):
+        raise ConfigError("a candidate needs a model", where=f"{where}.model", fix='Write model = "…"')
+    if "endpoint" not in fields:
+        model, base_url = fields.pop("model"), fields.pop("base_url", "")
+        try:
+            return parse_candidate(model, name=name, base_url=base_url, **fields)
+        except ConfigError as error:
+            raise ConfigError(error.what, where=f"{where}.model", fix="Add endpoint, or write ENDPOINT/MODEL") from None
+    known = _endpoint(fields["endpoint"])
+    if known is None:
+        what = f"no endpoint is called {fields['endpoint']!r}"
+        raise ConfigError(what, where=f"{where}.endpoint", fix=_suggest(fields["endpoint"], (*names(), *ALIASES)))
+    return Candidate(**{**fields, "name": name, "endpoint": known})
+
+
+def _endpoint(name: str) -> str | None:
+    """Our name for an endpoint, or None."""
+    found = ALIASES.get(name.lower(), name.lower())
+    return found if found in names() else None
+
+
+def _value(key: str, value: Any, where: str) -> Any:
+    if key in _TEXTS:
+        return _of_type(value, str, "a string", where)
+    if key in _NUMBERS:
+        return _number(value, where)
+    if key == "shots":
+        return _of_type(value, int, "a whole number", where)
+    if key == "cache":
+        return _of_type(value, bool, "true or false", where)
+    if key == "tags":
+        return _tags(value, where)
+    if key == "price":
+        return _price(value, where)
+    table = _of_type(value, Mapping, "a table", where)
+    if key == "headers":
+        table = {name: _of_type(v, str, "a string", f"{where}.{name}") for name, v in table.items()}
+    _refuse_secrets(table, where)
+    return dict(table)
+
+
+def _of_type(value: Any, kind: type, words: str, where: str) -> Any:
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise ConfigError(f"{value!r} is not {words}", where=where, fix=f"Write {words}")
+    return value
+
+
+def _number(value: Any, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < float("inf"):
+        raise ConfigError(f"{value!r} is no number", where=where, fix="Write a number")
+    return float(value)
+
+
+def _tags(value: Any, where: str) -> tuple[str, ...]:
+    if not isinstance(value, (list, tuple)) or not all(isinstance(tag, str) for tag in value):
+        raise ConfigError("tags are a list of strings", where=where, fix='Write tags = ["…"]')
+    return tuple(value)
+
+
+def _price(value: Any, where: str) -> Price:
+    """US dollars per million tokens: ``{input = 2.5, output = 10, cached = 1.25, as_of = "2026-11-01"}``."""
+    table = _of_type(value, Mapping, "a table", where)
+    found: dict[str, Any] = {"source": "settings"}
+    known = {**_PRICE_KEYS, **{name: name for name in _PRICE_KEYS.values()}}
+    for key, amount in table.items():
+        if key in ("as_of", "source"):
+            found[key] = str(amount)
+        elif key not in known:
+            raise ConfigError(f"unknown key {key!r}", where=f"{where}.{key}", fix=_suggest(key, (*known, "as_of")))
+        else:
+            number = _number(amount, f"{where}.{key}")
+            if number < 0:
+                raise ConfigError("a price is not negative", where=f"{where}.{key}", fix="Leave it out if unknown")
+            found[known[key]] = number
+    return Price(**found)
+
+
+def _refuse_secrets(table: Mapping[str, Any], where: str) -> None:
+    """Settings are copied into the run folder, so a key has no place in them."""
+    for name in table:
+        if _SECRET_NAME.search(name) and not _HARMLESS.match(name):
+            fix = "Put the key into an environment variable and name it by api_key_env"
+            raise ConfigError("a key must not stand in the settings", where=f"{where}.{name}", fix=fix)
+
+
+def _suggest(name: str, known: tuple[str, ...] | list[str]) -> str:
+    close = get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f"Did you mean {close[0]!r}?" if close else f"Use one of {', '.join(sorted(set(known)))}"
