@@ -184,7 +184,7 @@ def _told_apart(names: pd.Series[str], df: pd.DataFrame, columns: _Columns) -> p
         marks = [
             f"{text} #{k}".strip() if twice else text for text, k, twice in zip(labels, number, again, strict=True)
         ]
-        names.loc[rows] = [f"{name} ({mark})" for mark in marks]
+        names.loc[rows] = pd.Series([f"{name} ({mark})" for mark in marks], index=rows)
     return names
 
 

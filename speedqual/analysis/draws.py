@@ -48,7 +48,7 @@ def multinomial_weights(groups: int, draws: int, seed: int) -> Iterator[NDArray[
 
 
 def weighted_means(values: Array, clusters: NDArray[np.str_], draws: int, seed: int) -> Array:
-    """Resampled column means of ``values`` [n items, k] over whole clusters, shape [draws, k]; NaN cells do not count."""
+    """Resampled column means of ``values`` [n items, k] over whole clusters, shape [draws, k], NaN cells skipped."""
     known = np.isfinite(values)
     sums = cluster_sums(np.where(known, values, 0.0), clusters).astype(np.float32)
     counts = cluster_sums(known.astype(float), clusters).astype(np.float32)

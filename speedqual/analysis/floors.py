@@ -12,7 +12,7 @@ __all__ = ["judge_floor"]
 
 
 def judge_floor(table: Table, floor: float | None, alpha: float = 0.05) -> pd.DataFrame:
-    """Columns ``floor`` (passes, fails, cannot tell; None without a floor), ``p_floor`` and ``lower_bound`` (one-sided).
+    """Columns ``floor`` (passes, fails, cannot tell; None without one), ``p_floor`` and one-sided ``lower_bound``.
 
     Binary scores and brought rates: the one-sided Wilson (score) test. Fractional or clustered scores: t.
     """

@@ -318,7 +318,7 @@ def shrink(quality: Array, se: Array) -> tuple[Array, float | None]:
 
 
 def _suspicious_zeros(summary: pd.DataFrame) -> list[str]:
-    """A score of exactly 0 over many items, where others do well, is a fault of serving or grading until shown otherwise."""
+    """A score of exactly 0 over many items, where others do well, is a fault until shown otherwise."""
     quality, n = summary["quality"].to_numpy(float), summary["n"].to_numpy(float)
     zero = (quality == 0) & (np.nan_to_num(n) >= 20)
     if not zero.any() or np.nanmedian(quality) < 0.2:

@@ -216,7 +216,7 @@ def quantile_interval(values: ArrayLike, q: float, level: float = 0.95) -> Inter
 
 
 def _ranks(n: int, q: float, tail: float) -> tuple[int, int]:
-    """1-based ranks (low, high): P(X_(low) > quantile) ≤ tail and P(X_(high) < quantile) ≤ tail; low 0, high n+1 = none."""
+    """1-based ranks (low, high) with P(X_low > quantile) and P(X_high < quantile) ≤ tail; 0 and n + 1 = none."""
     low = int(stats.binom.ppf(tail, n, q))
     if stats.binom.cdf(low - 1, n, q) > tail:
         low -= 1

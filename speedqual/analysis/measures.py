@@ -10,7 +10,7 @@ __all__ = ["MEASURES", "Measure", "find_measure"]
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """``name`` is the column; ``stat`` says how items become one number: their median, or their mean (money, tokens)."""
+    """``name`` is the column; ``stat`` says how items become one number: their median, or mean (money, tokens)."""
 
     name: str
     label: str
@@ -30,7 +30,7 @@ _ALL = (
     Measure("tpot_ms", "time per output token", "ms"),
     Measure("decode_tok_s", "decode speed", "tokens/s", higher_is_better=True),
     Measure("decode_char_s", "decode speed", "characters/s", higher_is_better=True),
-    Measure("cost_usd", "cost per request", "USD", stat="mean"),
+    Measure("cost_usd", "cost", "USD", stat="mean"),
     Measure("n_out", "output tokens", "tokens", stat="mean"),
     Measure("params_b", "parameters", "billions"),
 )

@@ -33,7 +33,7 @@ def on_front(costs: Array, quality: Array) -> NDArray[np.bool_]:
     """
     known = np.isfinite(quality) & ~np.isnan(costs).any(axis=-1)
     usable = known & ~np.isinf(costs).any(axis=-1)
-    free: NDArray[np.bool_] = ~dominance(costs, quality).any(axis=-2)
+    free = ~np.asarray(dominance(costs, quality).any(axis=-2))
     # something that never ends is on the front only where nothing ends
     ends = usable.any(axis=-1, keepdims=True)
     return np.where(ends, free & usable, free & known)
