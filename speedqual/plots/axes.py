@@ -1,0 +1,82 @@
+"""Axes: percent, logarithmic speed with faster to the right, ticks that people read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+__all__ = ["amount", "log_axis", "percent_axis", "shorten"]
+
+
+def amount(value: float, unit: str) -> str:
+    """A quantity as a tick or a cell shows it.
+
+    >>> amount(1500, "ms"), amount(90, "ms"), amount(0.0021, "USD"), amount(2000, "tokens/s")
+    ('1.5 s', '90 ms', '$0.0021', '2,000 tokens/s')
+    """
+    if unit == "ms" and value >= 1000:
+        return f"{_number(value / 1000)} s"
+    if unit == "USD":
+        return f"${_number(value)}"
+    return f"{_number(value)} {unit}".strip()
+
+
+def _number(value: float) -> str:
+    if value >= 1000:
+        return f"{value:,.0f}"
+    text = f"{value:.3g}"
+    return f"{value:.6f}".rstrip("0") if "e" in text else text
+
+
+def log_ticks(lo: float, hi: float) -> list[float]:
+    """Ticks of a log axis at 1-2-5, finer where that would give fewer than four.
+
+    >>> log_ticks(9, 110)
+    [10.0, 20.0, 50.0, 100.0]
+    """
+    for steps in ((1.0,), (1.0, 2.0, 5.0), (1, 1.5, 2, 3, 4, 5, 6, 8), np.arange(1, 10, 0.25)):
+        decades = range(math.floor(math.log10(lo)), math.ceil(math.log10(hi)) + 1)
+        ticks = [round(float(s) * 10.0**d, 12) for d in decades for s in steps if lo <= s * 10.0**d <= hi]
+        if len(ticks) >= 4:
+            return ticks
+    return ticks
+
+
+def log_axis(ax: Axes, values: Iterable[float], unit: str, label: str, *, invert: bool, room: float = 0.10) -> None:
+    """A log x axis around positive ``values``; ``invert`` puts the small (fast, cheap) to the right."""
+    known = [v for v in values if v is not None and math.isfinite(v) and v > 0]
+    lo, hi = (min(known), max(known)) if known else (1.0, 10.0)
+    spread = max(math.log(hi / lo), 0.4) * room
+    lo, hi = lo * math.exp(-spread), hi * math.exp(spread)
+    ax.set_xscale("log")
+    ax.set_xlim((hi, lo) if invert else (lo, hi))
+    ax.xaxis.set_major_locator(FixedLocator(log_ticks(lo, hi)))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: amount(v, unit)))
+    ax.set_xlabel(label)
+
+
+def percent_axis(ax: Axes, lows: Sequence[float], highs: Sequence[float], label: str = "quality") -> None:
+    """A y axis in percent with a little room, never below 0 or above 100 by more than a hair."""
+    known = [v for v in [*lows, *highs] if v is not None and math.isfinite(v)]
+    lo, hi = (min(known), max(known)) if known else (0.0, 1.0)
+    room = max(0.03, 0.06 * (hi - lo))
+    ax.set_ylim(max(-0.02, lo - room), min(1.03, hi + room))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{100 * v:.0f} %"))
+    ax.set_ylabel(label)
+
+
+def shorten(name: str, width: int = 30) -> str:
+    """A long name with its middle taken out.
+
+    >>> shorten("abcdefghij", 7)
+    'abc…hij'
+    """
+    if len(name) <= width:
+        return name
+    keep = width - 1
+    return f"{name[: keep - keep // 2]}…{name[len(name) - keep // 2 :]}"
