@@ -9,10 +9,23 @@ _HOMES = {
     "Problem": "problems",
     "build_prompt": "prompts",
     "builtin_names": "builtin",
+    "check": "checking",
+    "describe": "describing",
     "load": "loading",
+    "scaffold": "scaffolding",
+    "scaffold_from_csv": "tables",
 }
 
-__all__ = ["Problem", "build_prompt", "builtin_names", "load"]
+__all__ = [
+    "Problem",
+    "build_prompt",
+    "builtin_names",
+    "check",
+    "describe",
+    "load",
+    "scaffold",
+    "scaffold_from_csv",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -51,9 +51,11 @@ class Card:
         return self.header.at(_KEY, *path)
 
 
-def read_card(path: Path, where: str, findings: Findings) -> Card:
-    """The card in the file at ``path``; all defaults when there is no file."""
-    if not path.is_file():
+def read_card(path: Path | None, where: str, findings: Findings) -> Card:
+    """The card in the file at ``path``; all defaults when there is no file (None: it lies outside the folder)."""
+    if path is None:
+        findings.error(where, "the card lies outside the folder of the set", "Put a copy into the folder")
+    if path is None or not path.is_file():
         return Card(header=Header(where))
     try:
         text = path.read_bytes().decode("utf-8")

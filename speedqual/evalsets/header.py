@@ -152,7 +152,7 @@ def _walk(node: yaml.Node, path: Path) -> Iterator[tuple[Path, yaml.Node, yaml.N
     """Every value below ``node``: its path, the node of its key (of itself inside a list), its node."""
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
-            below = (*path, key.value if isinstance(key, yaml.ScalarNode) else "?")
+            below = (*path, _name(key))
             yield below, key, value
             yield from _walk(value, below)
     elif isinstance(node, yaml.SequenceNode):
@@ -161,12 +161,14 @@ def _walk(node: yaml.Node, path: Path) -> Iterator[tuple[Path, yaml.Node, yaml.N
             yield from _walk(value, (*path, index))
 
 
+def _name(key: yaml.Node) -> str:
+    return key.value if isinstance(key, yaml.ScalarNode) else "?"
+
+
 def _construct(node: yaml.Node) -> Any:
     """Plain values: unlike YAML 1.1, dates stay text and only true and false are booleans; keys are text."""
     if isinstance(node, yaml.MappingNode):
-        return {
-            getattr(key, "value", "?") if isinstance(key.value, str) else "?": _construct(v) for key, v in node.value
-        }
+        return {_name(key): _construct(v) for key, v in node.value}
     if isinstance(node, yaml.SequenceNode):
         return [_construct(value) for value in node.value]
     return _scalar(node)

@@ -1,38 +1,29 @@
 """Read an eval set: find its files, read card and rows, check them, give back one frozen ``EvalSet``.
 
-Nothing of the set is executed here. Options of a grader that begin with an underscore are ours, not the card's:
-
-- ``_file``, ``_source``: name and text of the set's own ``grader.py`` (grader name ``file:grader.py``), which defines
-  ``grade(answer, item)``. The text travels with the set, so that a run can be graded again without the folder.
-- ``_allow_code``: whether the caller of ``load`` allowed that text to run. Whoever reads a set back from disk drops it.
+Nothing of the set is executed here.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import random
 from dataclasses import dataclass, replace
-from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
 
 from speedqual.errors import EvalSetError
 from speedqual.evalsets.card import Card, read_card
-from speedqual.evalsets.guesses import guess_grader, guess_prompt
+from speedqual.evalsets.graders import grader_of
+from speedqual.evalsets.guesses import guess_prompt
+from speedqual.evalsets.hashing import hashed
 from speedqual.evalsets.jsonl import Row
 from speedqual.evalsets.jsonl import read as read_jsonl
-from speedqual.evalsets.problems import Findings, nearest, quoted
+from speedqual.evalsets.problems import Findings, quoted
 from speedqual.evalsets.rows import Reading, items_of
 from speedqual.evalsets.slots import check_slots
 from speedqual.evalsets.sources import Source, find
-from speedqual.records import EvalSet, GraderSpec, Item, Message, content_hash
+from speedqual.records import EvalSet, GraderSpec, Item, Message
 
-__all__ = ["load", "read"]
-
-_CONTRACT_GRADERS = ("code", "exact", "extraction", "facts")
-_PREFIXES = ("file:", "evaluate:")
-_LABEL_COLUMNS = frozenset({"tags"})
+__all__ = ["Loaded", "load", "read"]
 
 _log = logging.getLogger("speedqual.evalsets")
 
@@ -45,7 +36,7 @@ def load(name_or_path: str | Path, *, allow_code: bool = False) -> EvalSet:
     """
     source = find(name_or_path)
     findings = Findings()
-    evalset = read(source, findings, allow_code=allow_code)
+    evalset = read(source, findings, allow_code=allow_code).evalset
     findings.raise_first()
     for problem in findings.problems:
         _log.warning("%s", problem)
@@ -64,83 +55,110 @@ def select(evalset: EvalSet, tag: str) -> EvalSet:
     return hashed(replace(evalset, name=f"{evalset.name}@{tag}", items=items))
 
 
-def read(source: Source, findings: Findings, *, allow_code: bool = False) -> EvalSet:
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """An eval set with the card and rows that it was read from, for whoever looks for faults in them."""
+
+    source: Source
+    card: Card
+    evalset: EvalSet
+    rows: dict[str, list[Row]]  # split → rows in the order of the file
+
+    def places(self) -> dict[str, str]:
+        """``folder/file:line`` of every item and example, by id."""
+        places = {}
+        for split, items in (("test", self.evalset.items), (self.card.fewshot.split, self.evalset.fewshot)):
+            lines = {id(row.data): row.line for row in self.rows.get(split, [])}
+            file = self.source.where(self.source.rows.name if split == "test" else f"{split}.jsonl")
+            places |= {item.id: f"{file}:{lines[id(item.row)]}" for item in items}
+        return places
+
+
+def read(source: Source, findings: Findings, *, allow_code: bool = False) -> Loaded:
     """The set as far as it can be read; all that is wrong goes to ``findings``."""
-    card = Card.empty() if source.bare else read_card(source.folder / "README.md", source.where("README.md"), findings)
-    rows = _read_rows(source, source.rows.name, findings)
-    grader = _grader(source, card, rows, findings, allow_code=allow_code)
-    parts = _Parts(source, card, grader, findings)
-    items = items_of(rows, parts.reading(source.rows.name))
-    fewshot = _fewshot(parts)
-    system, messages, prompt = _asked(parts, rows)
-    evalset = EvalSet(
-        name=source.name,
-        task=card.task or grader.name,
-        items=items,
-        grader=grader,
-        prompt=prompt,
-        messages=messages,
-        system=system,
-        fewshot=fewshot,
-        shots=min(card.fewshot.n, len(fewshot)),
-        floor=card.floor,
-        success_at=card.success_at,
-        difficulty_order=card.tiers.order,
-        max_tokens=card.max_tokens,
-        stop=card.stop,
-        repeats=card.repeats,
-        timeout_s=card.timeout,
-        version=card.version,
-        licence=card.licence,
-    )
-    check_slots(evalset, card, rows, source.where(source.rows.name), findings)
-    return hashed(evalset)
-
-
-def hashed(evalset: EvalSet) -> EvalSet:
-    """The set with the hash of all that changes an answer or a grade.
-
-    Not in it: name, version, licence, floor, success_at, repeats, tags and the order of the items.
-    """
-    options = {key: value for key, value in evalset.grader.options.items() if key != "_allow_code"}
-    content = {
-        "task": evalset.task,
-        "prompt": evalset.prompt,
-        "messages": evalset.messages,
-        "system": evalset.system,
-        "examples": [_content(item) for item in evalset.fewshot],
-        "shots": evalset.shots,
-        "max_tokens": evalset.max_tokens,
-        "stop": evalset.stop,
-        "timeout_s": evalset.timeout_s,
-        "grader": [evalset.grader.name, options],
-        "items": [_content(item) for item in sorted(evalset.items, key=lambda item: item.id)],
-    }
-    return replace(evalset, hash=content_hash(content))
-
-
-def _content(item: Item) -> list[Any]:
-    return [item.id, {column: value for column, value in item.row.items() if column not in _LABEL_COLUMNS}]
+    card = Card.empty()
+    if not source.bare:
+        card = read_card(source.inside("README.md"), source.where("README.md"), findings)
+    rows = {"test": _read_rows(source, source.rows.name, findings)}
+    grader = grader_of(source, card, rows["test"], findings, allow_code=allow_code)
+    shots = _read_shots(source, card, findings)
+    if shots is not None:
+        rows[card.fewshot.split] = shots
+    reader = _Reader(source, card, grader, findings)
+    evalset = reader.evalset(rows["test"], shots or [])
+    check_slots(evalset, card, rows, source, findings)
+    return Loaded(source, card, hashed(evalset), rows)
 
 
 @dataclass(frozen=True, slots=True)
-class _Parts:
-    """What the steps below share."""
+class _Reader:
+    """Turns card and rows into the record."""
 
     source: Source
     card: Card
     grader: GraderSpec
     findings: Findings
 
-    def reading(self, file: str) -> Reading:
-        """How rows of ``file`` are turned into items."""
-        return Reading(
+    def evalset(self, rows: list[Row], shots: list[Row]) -> EvalSet:
+        card = self.card
+        system, messages, prompt = self._asked(rows)
+        items, fewshot = self._items(rows, self.source.rows.name), self._fewshot(shots)
+        return EvalSet(
+            name=self.source.name,
+            task=card.task or self.grader.name,
+            items=items,
+            grader=self.grader,
+            prompt=prompt,
+            messages=messages,
+            system=system,
+            fewshot=fewshot,
+            shots=min(card.fewshot.n, len(fewshot)),
+            floor=card.floor,
+            success_at=card.success_at,
+            difficulty_order=card.tiers.order,
+            max_tokens=card.max_tokens,
+            stop=card.stop,
+            repeats=card.repeats,
+            timeout_s=card.timeout,
+            version=card.version,
+            licence=card.licence,
+        )
+
+    def _items(self, rows: list[Row], file: str) -> tuple[Item, ...]:
+        reading = Reading(
             card=self.card,
             where=self.source.where(file),
             findings=self.findings,
             needs_target=self.grader.name in {"extraction", "exact"},
             may_lack_id=not self.card.found,
         )
+        return items_of(rows, reading)
+
+    def _fewshot(self, shots: list[Row]) -> tuple[Item, ...]:
+        """All examples in the order in which they are taken."""
+        fewshot = self.card.fewshot
+        items = self._items(shots, f"{fewshot.split}.jsonl")
+        if fewshot.n > len(items) and items:
+            what = f"fewshot.n is {fewshot.n}, and {fewshot.split}.jsonl has {len(items)} rows"
+            self.findings.error(self.card.at("fewshot", "n"), what, "Lower n or add rows")
+        return items if fewshot.seed is None else tuple(random.Random(fewshot.seed).sample(items, len(items)))
+
+    def _asked(self, rows: list[Row]) -> tuple[str, tuple[Message, ...], str]:
+        """System text, messages and prompt, from the card or guessed from the columns."""
+        card, findings = self.card, self.findings
+        system, messages, prompt = card.system, card.messages, card.prompt
+        if messages and messages[0].role == "system":
+            if system:
+                findings.error(card.at("system"), "system stands here and in messages", "Keep one of them")
+            system, messages = str(messages[0].content), messages[1:]
+        if card.messages and (not messages or messages[-1].role != "user"):
+            findings.error(card.at("messages"), "the last turn is not the user's", "End with {role: user, content: …}")
+        if not prompt and not messages and not all(row.data.get("messages") for row in rows):
+            prompt = guess_prompt([row.data for row in rows], self.grader.name)
+            if not prompt:
+                fix = 'Add `prompt: "… {column} …"` to the card, or a column prompt, question, text or messages'
+                findings.error(card.at(), "there is no prompt, and no column that could be one", fix)
+        return system, messages, prompt
 
 
 def _read_rows(source: Source, file: str, findings: Findings) -> list[Row]:
@@ -155,113 +173,18 @@ def _read_rows(source: Source, file: str, findings: Findings) -> list[Row]:
 
 
 def _other_rows(source: Source) -> str:
-    others = sorted(
-        path.name for path in source.folder.glob("*") if path.suffix in {".jsonl", ".json", ".csv", ".parquet"}
-    )
+    suffixes = {".jsonl", ".ndjson", ".json", ".csv", ".parquet"}
+    others = sorted(path.name for path in source.folder.glob("*") if path.suffix in suffixes)
     return f"Rename or convert one of: {quoted(others)}" if others else "Write one JSON object a line into it"
 
 
-def _grader(source: Source, card: Card, rows: list[Row], findings: Findings, *, allow_code: bool) -> GraderSpec:
-    name, options = card.grader.name, dict(card.grader.options)
-    if not name and not source.bare and (source.folder / "grader.py").is_file():
-        name = "file:grader.py"
-    if not name:
-        name = card.task if card.task in known_graders() else guess_grader(row.data for row in rows)
-    if not name and rows:
-        fix = "Add `grader: NAME` to the card, or a column target, tests or facts"
-        findings.error(card.at("task"), "neither card nor columns say which grader to use", fix)
-    _check_grader(name, card, findings)
-    if name.startswith("file:"):
-        options |= _own_grader(source, name.removeprefix("file:"), card, findings) | {"_allow_code": allow_code}
-    return GraderSpec(name=name, options=options | _schema(source, options, findings))
-
-
-def known_graders() -> tuple[str, ...]:
-    """Names of the graders that are installed."""
-    installed = (point.name for point in entry_points(group="speedqual.graders"))
-    return tuple(sorted({*_CONTRACT_GRADERS, *installed}))
-
-
-def _check_grader(name: str, card: Card, findings: Findings) -> None:
-    if not name or name.startswith(_PREFIXES) or name in known_graders():
-        return
-    near = nearest(name, known_graders())
-    fix = f"Write {near}" if near else f"Use one of: {', '.join(known_graders())}, or file:grader.py"
-    at = card.header.find(name, "speedqual", "grader") if card.found else card.header.where
-    findings.error(at, f"unknown grader {name!r}", fix)
-
-
-def _own_grader(source: Source, file: str, card: Card, findings: Findings) -> dict[str, Any]:
-    """Name and text of the set's own grader, read and never run here."""
-    path = source.inside(file)
-    if path is None or not path.is_file():
-        what = f"{file} lies outside the folder of the set" if path is None else f"there is no file {file}"
-        findings.error(card.at("grader"), what, "Put grader.py beside README.md")
-        return {}
-    try:
-        return {"_file": file, "_source": path.read_text(encoding="utf-8")}
-    except (OSError, UnicodeDecodeError):
-        findings.error(source.where(file), "the file cannot be read as UTF-8", "Save it as UTF-8")
-        return {}
-
-
-def _schema(source: Source, options: dict[str, Any], findings: Findings) -> dict[str, Any]:
-    """``{"schema": …}`` from schema.json beside the card, unless the card gives one itself."""
-    path = source.inside("schema.json")
-    if source.bare or "schema" in options or path is None or not path.is_file():
-        return {}
-    where = source.where("schema.json")
-    try:
-        schema = json.loads(path.read_text(encoding="utf-8-sig"))
-    except json.JSONDecodeError as fault:
-        findings.error(
-            f"{where}:{fault.lineno}:{fault.colno}", f"invalid JSON: {fault.msg.lower()}", "Write strict JSON"
-        )
-        return {}
-    except (OSError, ValueError, RecursionError):
-        findings.error(where, "the file cannot be read as UTF-8 JSON", "Save it as UTF-8")
-        return {}
-    if not isinstance(schema, dict):
-        findings.error(where, "the schema is not an object", 'Write {"type": "object", "properties": {…}}')
-        return {}
-    return {"schema": schema}
-
-
-def _fewshot(parts: _Parts) -> tuple[Item, ...]:
-    """All examples of the set in the order in which they are taken."""
-    fewshot, card, findings = parts.card.fewshot, parts.card, parts.findings
-    file = f"{fewshot.split}.jsonl"
+def _read_shots(source: Source, card: Card, findings: Findings) -> list[Row] | None:
+    """The rows of the examples; None when the set has none."""
+    fewshot, file = card.fewshot, f"{card.fewshot.split}.jsonl"
     if fewshot.split == "test":
-        findings.error(
-            card.at("fewshot", "split"), "the examples would be the items asked", "Put them in fewshot.jsonl"
-        )
-        return ()
-    if parts.source.bare or (fewshot.n == 0 and not (parts.source.folder / file).is_file()):
-        return ()
-    rows = _read_rows(parts.source, file, findings)
-    items = items_of(rows, parts.reading(file))
-    if rows and fewshot.n > len(items):
-        what = f"fewshot.n is {fewshot.n} and {file} has {len(items)} rows"
-        findings.error(card.at("fewshot", "n"), what, "Lower n or add rows")
-    if fewshot.seed is None:
-        return items
-    return tuple(random.Random(fewshot.seed).sample(items, len(items)))
-
-
-def _asked(parts: _Parts, rows: list[Row]) -> tuple[str, tuple[Message, ...], str]:
-    """System text, messages and prompt, from the card or guessed from the columns."""
-    card, findings = parts.card, parts.findings
-    system, messages, prompt = card.system, card.messages, card.prompt
-    if messages and messages[0].role == "system":
-        if system:
-            findings.error(card.at("system"), "system stands here and in messages", "Keep one of them")
-        system, messages = str(messages[0].content), messages[1:]
-    if messages and messages[-1].role != "user":
-        findings.error(card.at("messages"), "the last turn is not the user's", "End with {role: user, content: …}")
-    own = bool(rows) and all(row.data.get("messages") for row in rows)
-    if not prompt and not messages and not own:
-        prompt = guess_prompt([row.data for row in rows], parts.grader.name)
-        if not prompt and rows:
-            fix = 'Add `prompt: "… {column} …"` to the card, or a column prompt, question, text or messages'
-            findings.error(card.at(), "there is no prompt, and no column that could be one", fix)
-    return system, messages, prompt
+        what = "the examples would be the items that are asked"
+        findings.error(card.at("fewshot", "split"), what, "Put them in fewshot.jsonl")
+        return None
+    if source.bare or (fewshot.n == 0 and not (source.folder / file).is_file()):
+        return None
+    return _read_rows(source, file, findings)

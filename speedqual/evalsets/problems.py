@@ -17,7 +17,7 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class Problem(Plain):
-    """One finding. ``where`` is ``folder/file:line:column`` as far as known; ``fix`` is one sentence in the imperative."""
+    """One finding. ``where`` is ``folder/file:line:column`` as far as known, ``fix`` a sentence in the imperative."""
 
     severity: Severity
     where: str

@@ -6,12 +6,11 @@ so that a prefix cache can keep it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from speedqual.errors import EvalSetError
-from speedqual.evalsets.template import fill
+from speedqual.evalsets.template import fill, show
 from speedqual.records import Candidate, EvalSet, Item, Message, Prompt
 
 __all__ = ["build_prompt", "reference", "turns"]
@@ -42,16 +41,26 @@ def turns(evalset: EvalSet, item: Item) -> list[Message]:
 
 
 def reference(evalset: EvalSet, item: Item) -> str:
-    """The right answer as an example shows it: the column ``answer``, else the target.
+    """The right answer as an example shows it; empty when the item has none.
 
-    A target is shown as JSON, save the lone ``answer`` of an exact task, which is shown bare.
+    The column ``answer`` as it is, else ``reference`` (code in a fence), else the target as JSON. A target that holds
+    only ``answer`` is shown bare, unless the task is to extract.
     """
-    if isinstance(item.row.get("answer"), str):
-        return str(item.row["answer"])
-    target: Any = item.target
-    if evalset.grader.name == "exact" and isinstance(target, Mapping) and set(target) == {"answer"}:
+    row, target = item.row, item.target
+    if isinstance(row.get("answer"), str):
+        return str(row["answer"])
+    if isinstance(row.get("reference"), str):
+        return _fenced(evalset, row) if evalset.grader.name == "code" else str(row["reference"])
+    if target is None:
+        return ""
+    if evalset.grader.name != "extraction" and isinstance(target, Mapping) and set(target) == {"answer"}:
         target = target["answer"]
-    return target if isinstance(target, str) else json.dumps(target, ensure_ascii=False)
+    return show(target)
+
+
+def _fenced(evalset: EvalSet, row: Mapping[str, Any]) -> str:
+    language = row.get("language") or evalset.grader.options.get("language") or "python"
+    return f"```{language}\n{str(row['reference']).rstrip()}\n```"
 
 
 def _examples(evalset: EvalSet, shots: int, candidate: Candidate) -> tuple[Item, ...]:

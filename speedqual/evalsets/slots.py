@@ -7,16 +7,20 @@ from collections.abc import Iterator
 from speedqual.evalsets.card import Card
 from speedqual.evalsets.jsonl import Row
 from speedqual.evalsets.problems import Findings, nearest, quoted
+from speedqual.evalsets.sources import Source
 from speedqual.evalsets.template import slots
 from speedqual.records import EvalSet
 
 __all__ = ["check_slots"]
 
 
-def check_slots(evalset: EvalSet, card: Card, rows: list[Row], where: str, findings: Findings) -> None:
-    """Note each ``{column}`` of the prompt that no row or not every row has, and those that give the answer away."""
-    filled = [row for row in rows if not row.data.get("messages") or "{messages}" in evalset.prompt]
-    columns = {column for row in filled for column in row.data}
+def check_slots(evalset: EvalSet, card: Card, rows: dict[str, list[Row]], source: Source, findings: Findings) -> None:
+    """Note each ``{column}`` of the prompt that no row or not every row has, and one that gives the answer away.
+
+    ``rows``: split → rows; examples need the columns as well.
+    """
+    filled = {split: [row for row in some if _is_filled(evalset, row)] for split, some in rows.items()}
+    columns = {column for row in filled["test"] for column in row.data}
     if not columns:
         return
     for template, path in _templates(evalset, card):
@@ -27,9 +31,23 @@ def check_slots(evalset: EvalSet, card: Card, rows: list[Row], where: str, findi
                 continue
             if name == "target":
                 findings.warn(at, "the prompt shows the model the target", "Remove {target}")
-            lacking = next((row for row in filled if name not in row.data), None)
-            if lacking is not None:
-                _say_lacking(name, lacking, where, findings)
+            for split, some in filled.items():
+                file = source.rows.name if split == "test" else f"{split}.jsonl"
+                _check_rows(name, some, source.where(file), findings)
+
+
+def _is_filled(evalset: EvalSet, row: Row) -> bool:
+    """Whether the card's prompt is used for the row: a row with turns of its own replaces it."""
+    return not row.data.get("messages") or "{messages}" in evalset.prompt
+
+
+def _check_rows(name: str, rows: list[Row], where: str, findings: Findings) -> None:
+    lacking = next((row for row in rows if name not in row.data), None)
+    if lacking is not None:
+        near = nearest(name, lacking.data)
+        fix = f"Rename {near} to {name}" if near else f'Add "{name}", null if there is none'
+        what = f"the row has no column {name!r}, which the prompt uses"
+        findings.error(f"{where}:{lacking.line}", what, fix)
 
 
 def _templates(evalset: EvalSet, card: Card) -> Iterator[tuple[str, tuple[str | int, ...]]]:
@@ -49,9 +67,3 @@ def _say_missing(name: str, at: str, columns: set[str], findings: Findings) -> N
 
 def _literal(name: str) -> str:
     return f"; braces meant literally are written with a space, {{ {name} }}"
-
-
-def _say_lacking(name: str, row: Row, where: str, findings: Findings) -> None:
-    near = nearest(name, row.data)
-    fix = f"Rename {near} to {name}" if near else f'Add "{name}", null if there is none'
-    findings.error(f"{where}:{row.line}", f"the row has no column {name!r}, which the prompt uses", fix)

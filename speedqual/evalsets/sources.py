@@ -33,7 +33,7 @@ class Source:
 
 
 def find(name_or_path: str | Path) -> Source:
-    """The files that ``name_or_path`` means. A built-in name wins over a folder of that name: write ``./name`` for it."""
+    """The files that ``name_or_path`` means. A built-in name wins over a folder of that name: ``./name`` names that."""
     text = str(name_or_path)
     if not text.strip():
         raise EvalSetError("the name of the eval set is empty", fix=f"Name a folder, or one of: {_builtin()}")
