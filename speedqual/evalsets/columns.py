@@ -20,7 +20,7 @@ _HEADERS: tuple[tuple[str, str], ...] = (
     ("currency", r"currency|ccy|币种|货币"),
     (
         "money",
-        r"total|amount|price|cost|fee|sum|paid|balance|vat|tax(?!.?id)|salary|金额|总额|合计|价格|单价|费用|税额|总价|应付",
+        r"total|amount|price|cost|fee|sum|paid|balance|vat|tax(?!.?id)|salary|金额|总额|合计|价|费用|税额|应付",
     ),
     ("date", r"date|due|deadline|birthday|dob|日期|期限|截止|时间|生日|到期"),
     ("phone", r"phone|mobile|tel\b|fax|电话|手机|传真"),
@@ -57,6 +57,7 @@ class Guess:
     id: str = ""
     question: str = ""
     answer: str = ""
+    answer_type: str = "string"  # or "number"
     tier: str = ""
     fields: tuple[Field, ...] = ()
     date_order: str = ""  # "dmy" or "mdy" where the dates show it
@@ -76,10 +77,11 @@ def guess_columns(rows: Sequence[dict[str, str]]) -> Guess:
         text = _longest([column for column in rest if column != answer] or rest, cells)
     others = [column for column in rest if column not in {text, question, answer}]
     if answer and not others:
-        return Guess(text, id_column, question, answer, tier)
+        kind = "number" if all(map(_NUMBER.fullmatch, cells[answer])) else "string"
+        return Guess(text, id_column, question, answer, kind, tier)
     fields = tuple(Field(column, _type(column, cells[column])) for column in others + ([answer] if answer else []))
     dates = [cell for field in fields if field.type == "date" for cell in cells[field.column]]
-    return Guess(text, id_column, question, "", tier, fields, _date_order(dates))
+    return Guess(text, id_column, question, tier=tier, fields=fields, date_order=_date_order(dates))
 
 
 def value_of(cell: str, kind: str) -> Any:

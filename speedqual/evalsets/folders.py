@@ -18,7 +18,7 @@ _FILES = ("README.md", "test.jsonl", "fewshot.jsonl", "grader.py", "schema.json"
 
 
 def check_folder(source: Source, card: Card, evalset: EvalSet, findings: Findings) -> None:
-    """Note files that change what ``datasets.load_dataset(folder)`` gives, slips in ``configs`` and ``dataset_info``."""
+    """Note files that change what ``datasets.load_dataset(folder)`` gives, slips in ``configs`` and features."""
     names = sorted(path.name for path in source.folder.iterdir() if not path.name.startswith("."))
     _check_files(source, names, card, evalset, findings)
     if "README.md" not in names:

@@ -66,7 +66,7 @@ class Loaded:
 
     def places(self) -> dict[str, str]:
         """``folder/file:line`` of every item and example, by id."""
-        places = {}
+        places: dict[str, str] = {}
         for split, items in (("test", self.evalset.items), (self.card.fewshot.split, self.evalset.fewshot)):
             lines = {id(row.data): row.line for row in self.rows.get(split, [])}
             file = self.source.where(self.source.rows.name if split == "test" else f"{split}.jsonl")

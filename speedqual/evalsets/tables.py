@@ -100,7 +100,7 @@ def _row(number: int, row: dict[str, str], guess: Guess) -> dict[str, Any]:
         if source:
             one[column] = row[source]
     if guess.answer:
-        return one | {"target": {"answer": row[guess.answer].strip()}}
+        return one | {"target": {"answer": value_of(row[guess.answer], guess.answer_type)}}
     return one | {"target": {field.column: value_of(row[field.column], field.type) for field in guess.fields}}
 
 
@@ -116,7 +116,7 @@ def _card(name: str, rows: list[dict[str, str]], guess: Guess, table: str) -> st
         "dataset_info": {"features": [*features, {"name": "target", "dtype": "json"}]},
         "speedqual": _settings(rows, guess),
     }
-    text = yaml.safe_dump(header, allow_unicode=True, sort_keys=False, width=110)
+    text = yaml.dump(header, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=110)
     roles = [(guess.id, "id"), (guess.text, "text"), (guess.question, "question"), (guess.tier, "tier")]
     roles += [(guess.answer, "answer"), *((field.column, f"target, {field.type}") for field in guess.fields)]
     listed = "\n".join(f"| {_cell(column)} | {role} |" for column, role in roles if column)
@@ -124,6 +124,16 @@ def _card(name: str, rows: list[dict[str, str]], guess: Guess, table: str) -> st
         f"---\nlicense: other\n{text}---\n\n# {name}\n\n{_INTRO.format(table=_cell(table), rows=len(rows))}{listed}\n"
     )
 
+
+class _Dumper(yaml.SafeDumper):
+    """Text of several lines as a block, so that people can edit it."""
+
+    def represent_str(self, data: str) -> yaml.ScalarNode:
+        style = "|" if "\n" in data else None
+        return self.represent_scalar("tag:yaml.org,2002:str", data, style=style)
+
+
+_Dumper.add_representer(str, _Dumper.represent_str)
 
 _INTRO = """\
 {rows} items from {table}. The columns were taken so; mend the card above where that is wrong.
@@ -140,8 +150,7 @@ def _cell(text: str) -> str:
 def _settings(rows: list[dict[str, str]], guess: Guess) -> dict[str, Any]:
     settings: dict[str, Any] = {"task": "exact" if guess.answer else "extraction", "prompt": _prompt(rows, guess)}
     if guess.answer:
-        numbers = all(isinstance(value_of(row[guess.answer], "number"), (int, float)) for row in rows)
-        settings["grader"] = {"name": "exact", "type": "number" if numbers else "string"}
+        settings["grader"] = {"name": "exact", "type": guess.answer_type}
     else:
         settings["grader"] = {"name": "extraction", "fields": {field.column: field.type for field in guess.fields}}
         if guess.date_order:

@@ -1,0 +1,216 @@
+"""``speedqual evalset``: make, check and show eval sets, and try an answer on one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from speedqual.cli.table import text_table
+from speedqual.display.safe import visible
+from speedqual.errors import EvalSetError, UsageError
+from speedqual.evalsets import Problem, build_prompt, builtin_names, check, describe, load
+from speedqual.evalsets.problems import nearest
+from speedqual.records import Answer, Candidate, EvalSet, Grade, Item
+
+__all__ = ["command"]
+
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON to stdout.")
+_CODE = click.option("--allow-code", is_flag=True, help="Let the set's own grader.py run. Only for sets you trust.")
+
+
+@click.group("evalset")
+def command() -> None:
+    """Make, check and show eval sets, and try an answer on one.
+
+    PATH is a folder, a .jsonl file or a built-in name; NAME@minimal keeps the items tagged so.
+
+    \b
+    Examples:
+      speedqual evalset new invoices --from invoices.csv
+      speedqual evalset check invoices
+      speedqual evalset show facts --item en-bus --candidate-shots 2
+      speedqual evalset try invoices --id row-1 --answer answer.txt --json
+    """
+
+
+@command.command()
+@click.argument("name")
+@click.option("--from", "table", type=click.Path(path_type=Path), help="A CSV file with a header line.")
+@click.option("--folder", type=click.Path(path_type=Path), default=Path(), help="Where to make it. Default: here.")
+def new(name: str, table: Path | None, folder: Path) -> None:
+    """Make a new eval set in the folder NAME: a skeleton to edit, or one from a CSV file.
+
+    \b
+    Examples:
+      speedqual evalset new my-set
+      speedqual evalset new invoices --from invoices.csv
+    """
+    from speedqual.evalsets import scaffold, scaffold_from_csv
+
+    path = scaffold(name, folder) if table is None else scaffold_from_csv(name, table, folder)
+    click.echo(str(path))
+    for problem in check(path):
+        click.echo(_line(problem), err=True)
+    evalset = load(path)
+    for item in evalset.items[:3]:
+        click.echo(f"\n── prompt of {item.id} ──\n{_prompt_text(evalset, item, None)}")
+    click.echo(
+        f"\n{len(evalset.items)} items. Edit {path / 'README.md'}, then: speedqual evalset check {path}", err=True
+    )
+
+
+@command.command("check")
+@click.argument("path")
+@_JSON
+def check_(path: str, as_json: bool) -> None:
+    """Say all that is wrong with an eval set: file, line, what, how to mend it. Exit code 2 when anything is an error.
+
+    \b
+    Examples:
+      speedqual evalset check ./invoices
+      speedqual evalset check ./invoices --json
+    """
+    problems = check(path)
+    if not any(problem.severity == "error" for problem in problems):
+        problems += _grader_problems(path)
+    n_errors = sum(problem.severity == "error" for problem in problems)
+    if as_json:
+        _print_json({"path": path, "ok": n_errors == 0, "problems": [problem.to_dict() for problem in problems]})
+    else:
+        for problem in problems:
+            click.echo(_line(problem))
+        click.echo(f"{path}: {n_errors} errors, {len(problems) - n_errors} warnings")
+    raise click.exceptions.Exit(2 if n_errors else 0)
+
+
+def _grader_problems(path: str) -> list[Problem]:
+    """What the grader itself says of its options."""
+    from speedqual.grading.base import grader_for
+
+    evalset = load(path)
+    if evalset.grader.name.startswith("file:"):
+        return []  # its code does not run for a check
+    try:
+        grader_for(evalset)
+    except EvalSetError as fault:
+        return [Problem("error", fault.where or f"eval set {evalset.name}", fault.what, fault.fix)]
+    return []
+
+
+@command.command()
+@click.argument("path")
+@click.option("--item", "item_id", default=None, help="Show the prompt of this item instead.")
+@click.option("--candidate-shots", "shots", type=click.IntRange(0), help="Examples in the prompt. Default: the set's.")
+@_JSON
+def show(path: str, item_id: str | None, shots: int | None, as_json: bool) -> None:
+    """Describe an eval set, or show one item's prompt as a model gets it.
+
+    \b
+    Examples:
+      speedqual evalset show extraction
+      speedqual evalset show ./invoices --item row-1 --candidate-shots 2
+    """
+    evalset = load(path)
+    if item_id is None and as_json:
+        head = evalset.to_dict() | {"items": [item.id for item in evalset.items], "fewshot": len(evalset.fewshot)}
+        _print_json(head)
+    elif item_id is None:
+        click.echo(visible(describe(evalset)))
+    elif as_json:
+        _print_json(build_prompt(evalset, _item(evalset, item_id), _candidate(shots)).to_dict())
+    else:
+        click.echo(_prompt_text(evalset, _item(evalset, item_id), shots))
+
+
+@command.command("try")
+@click.argument("path")
+@click.option("--id", "item_id", required=True, help="The item that the answer is for.")
+@click.option("--answer", "file", type=click.File("rb"), required=True, help="A file with the answer, - for stdin.")
+@_CODE
+@_JSON
+def try_(path: str, item_id: str, file: Any, allow_code: bool, as_json: bool) -> None:
+    """Grade one typed answer and say why: the loop in which a grader is written.
+
+    \b
+    Examples:
+      speedqual evalset try ./invoices --id row-1 --answer answer.txt
+      echo '{"total": 120.5}' | speedqual evalset try ./invoices --id a1 --answer - --json
+    """
+    from speedqual.grading.base import grade_all, grader_for
+
+    evalset = load(path, allow_code=allow_code)
+    item = _item(evalset, item_id)
+    answer = Answer(text=file.read().decode("utf-8-sig", errors="replace"), stop="stop")
+    (grade,) = grade_all(grader_for(evalset), [(answer, item)])
+    if as_json:
+        _print_json(grade.to_dict())
+    else:
+        click.echo(_grade_text(grade))
+    raise click.exceptions.Exit(4 if grade.failure == "grader_error" else 0)
+
+
+@command.command("list")
+@_JSON
+def list_(as_json: bool) -> None:
+    """The eval sets that come with speedqual."""
+    sets = [load(name) for name in builtin_names()]
+    if as_json:
+        _print_json([{"name": one.name, "task": one.task, "items": len(one.items), "floor": one.floor} for one in sets])
+        return
+    rows = [(one.name, one.task, str(len(one.items)), _share(one.floor), _share(one.success_at)) for one in sets]
+    click.echo(text_table(("name", "task", "items", "floor", "success at"), rows))
+
+
+def _item(evalset: EvalSet, item_id: str) -> Item:
+    """The item or example of that id."""
+    items = {item.id: item for item in (*evalset.fewshot, *evalset.items)}
+    if item_id in items:
+        return items[item_id]
+    near = nearest(item_id, items)
+    fix = f"Write {near}" if near else f"The first are: {', '.join(item.id for item in evalset.items[:5])}"
+    raise UsageError(f"eval set {evalset.name} has no item {item_id!r}", fix=fix)
+
+
+def _candidate(shots: int | None) -> Candidate:
+    return Candidate(name="--candidate-shots", shots=shots)
+
+
+def _prompt_text(evalset: EvalSet, item: Item, shots: int | None) -> str:
+    prompt = build_prompt(evalset, item, _candidate(shots))
+    turns = [f"[{turn.role}]\n{_content(turn.content)}" for turn in prompt.messages]
+    return visible("\n\n".join(turns), 100_000)
+
+
+def _content(content: str | list[dict[str, Any]]) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n".join(str(part.get("text") or f"({part.get('type')})") for part in content)
+
+
+def _grade_text(grade: Grade) -> str:
+    facts = {
+        "verdict": grade.verdict,
+        "score": _share(grade.score),
+        "lenient": _share(grade.score_lenient),
+        "failure": grade.failure,
+        "why": grade.why,
+        "how": grade.how,
+        "extracted": "" if grade.extracted is None else json.dumps(grade.extracted, ensure_ascii=False, default=str),
+        "flags": ", ".join(grade.flags),
+    }
+    return "\n".join(f"{name:<10} {visible(str(fact), 2_000)}" for name, fact in facts.items() if fact)
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g}"
+
+
+def _line(problem: Problem) -> str:
+    return visible(str(problem), 1_000)
+
+
+def _print_json(value: Any) -> None:
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2, default=str))
