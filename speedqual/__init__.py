@@ -11,20 +11,32 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Candidate": "speedqual.records",
-    "EvalSet": "speedqual.records",
-    "Grade": "speedqual.records",
-    "Record": "speedqual.records",
-    "SpeedqualError": "speedqual.errors",
+    "Candidate": "speedqual.records:Candidate",
+    "Cliffs": "speedqual.analysis.cliffs:Cliffs",
+    "EvalSet": "speedqual.records:EvalSet",
+    "Frontier": "speedqual.analysis.frontier:Frontier",
+    "Limits": "speedqual.running:Limits",
+    "Retry": "speedqual.running:Retry",
+    "Run": "speedqual.running:Run",
+    "Scoreboard": "speedqual.analysis.scoreboard:Scoreboard",
+    "SpeedqualError": "speedqual.errors:SpeedqualError",
+    "candidate": "speedqual.endpoints.naming:parse_candidate",
+    "evaluate": "speedqual.running:evaluate",
+    "from_table": "speedqual.analysis:from_table",
+    "load_evalset": "speedqual.evalsets:load",
+    "run_sync": "speedqual.running:run_sync",
+    "write_report": "speedqual.report:write",
 }
+"""Public name → where it lives."""
 
-__all__ = [*sorted(_HOMES), "__version__"]
+__all__ = ["__version__", *sorted(_HOMES)]
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'speedqual' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
+    module, attribute = _HOMES[name].split(":")
+    value = getattr(import_module(module), attribute)
     globals()[name] = value
     return value
 

@@ -14,13 +14,10 @@ __all__ = ["html"]
 
 def html(result: FrontierResult) -> str:
     """An inline PNG with its alt text, so that it survives saving and conversion."""
-    from matplotlib import pyplot
-
     drawn = result.plot()
     buffer = io.BytesIO()
-    drawn.savefig(buffer, format="png", dpi=110, bbox_inches="tight", metadata={"Software": None})
-    pyplot.close(drawn)
+    drawn.savefig(buffer, format="png", dpi=110, metadata={"Software": None})
     data = base64.b64encode(buffer.getvalue()).decode("ascii")
-    alt = escape(str(getattr(drawn, "alt_text", "")), quote=True)
+    alt = escape(drawn.alt_text, quote=True)
     image = f'<img alt="{alt}" style="max-width:100%" src="data:image/png;base64,{data}">'
     return markup.heading(result.verdict) + image + "".join(markup.paragraph(note) for note in result.notes)

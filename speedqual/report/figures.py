@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import io
 from typing import Any
 
 from markupsafe import Markup
@@ -13,24 +12,19 @@ from speedqual import display
 __all__ = ["figure"]
 
 
-def figure(result: Any, *, alt: str = "") -> Markup:
-    """A ``<picture>`` of ``result.plot()`` in both themes, with its alt text. The same data gives the same bytes."""
-    light, words = _svg(result, theme="light")
-    dark, _ = _svg(result, theme="dark")
+def figure(result: Any) -> Markup:
+    """A ``<picture>`` of the result's plot in both themes, with its alt text. The same data gives the same bytes."""
+    light, words = _svg(result, "light")
+    dark, _ = _svg(result, "dark")
     return Markup(
         '<picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">'
         '<img src="{light}" alt="{alt}"></picture>'
-    ).format(dark=dark, light=light, alt=alt or words)
+    ).format(dark=dark, light=light, alt=words)
 
 
-def _svg(result: Any, theme: str) -> tuple[str, str]:
-    import matplotlib as mpl
-    from matplotlib import pyplot
+def _svg(result: Any, style: str) -> tuple[str, str]:
+    from speedqual.plots.style import to_svg
 
-    drawn = display.render("plot", result, theme=theme)
-    buffer = io.BytesIO()
-    with mpl.rc_context({"svg.hashsalt": "speedqual", "svg.fonttype": "path"}):
-        drawn.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, bbox_inches="tight")
-    pyplot.close(drawn)
-    data = base64.b64encode(buffer.getvalue()).decode("ascii")
-    return f"data:image/svg+xml;base64,{data}", str(getattr(drawn, "alt_text", ""))
+    drawn = display.render("plot", result, style=style)
+    data = base64.b64encode(to_svg(drawn).encode("utf-8")).decode("ascii")
+    return f"data:image/svg+xml;base64,{data}", str(drawn.alt_text)
