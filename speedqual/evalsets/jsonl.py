@@ -51,7 +51,9 @@ def parse(raw: bytes, where: str, findings: Findings) -> list[Row]:
         return []
     rows: list[Row] = []
     n_before = len(findings.errors)
-    for number, line in enumerate(text.split("\n"), 1):
+    lines = text.removesuffix("\n").split("\n")
+    _say_empty(lines, where, findings)
+    for number, line in enumerate(lines, 1):
         if not line or line.isspace():
             continue
         data = _object(line, f"{where}:{number}", findings)
@@ -80,6 +82,14 @@ def _decode(raw: bytes, where: str, findings: Findings) -> str | None:
         what = f"byte 0x{raw[fault.start]:02x} is not UTF-8"
         findings.error(f"{where}:{line}:{column}", what, "Save the file as UTF-8 (it may be GBK or Latin-1)")
         return None
+
+
+def _say_empty(lines: list[str], where: str, findings: Findings) -> None:
+    empty = [number for number, line in enumerate(lines, 1) if not line.strip()]
+    if empty and len(empty) < len(lines):
+        more = f", as are {len(empty) - 1} more" if len(empty) > 1 else ""
+        what = f"the line is empty{more}; other dataset readers fail at it"
+        findings.warn(f"{where}:{empty[0]}", what, "Remove it")
 
 
 def _is_other_format(text: str, where: str, findings: Findings) -> bool:
