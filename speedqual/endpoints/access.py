@@ -1,0 +1,85 @@
+"""Where a candidate is reached and with which key: settings first, then the environment, then the default."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from ipaddress import ip_address
+from urllib.parse import urlsplit, urlunsplit
+
+from speedqual.endpoints.base import Endpoint
+from speedqual.errors import ConfigError, MissingKeyError
+from speedqual.records import Candidate
+
+__all__ = ["bare_url", "base_url_of", "is_loopback", "key_of", "scrub", "scrub_bytes"]
+
+_SHORTEST_SECRET = 8  # shorter "keys" are placeholders such as "none" and would be found in any text
+
+
+def base_url_of(candidate: Candidate, endpoint: Endpoint, environ: Mapping[str, str]) -> str:
+    """The base URL without a trailing slash. Raises ConfigError when there is none or it is no http(s) URL."""
+    stated = candidate.base_url or next((v for e in endpoint.base_url_envs if (v := environ.get(e, "").strip())), "")
+    url = (stated or endpoint.default_base_url).strip()
+    if not url:
+        raise ConfigError(
+            f"candidate {candidate.name!r} has no base_url",
+            where=f"endpoint {endpoint.name}",
+            fix="Give base_url" + (f" or set {endpoint.base_url_envs[0]}" if endpoint.base_url_envs else ""),
+        )
+    if "://" not in url:
+        url = f"http://{url}"
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ConfigError(
+            f"{bare_url(url)!r} is no http(s) URL", where=f"candidate {candidate.name!r}", fix="Mend base_url"
+        )
+    if parts.hostname == "0.0.0.0":  # what OLLAMA_HOST says to listen everywhere
+        url = url.replace("0.0.0.0", "127.0.0.1", 1)
+    return url.rstrip("/")
+
+
+def key_of(candidate: Candidate, endpoint: Endpoint, base_url: str, environ: Mapping[str, str]) -> str | None:
+    """The API key, or None where none is needed. Raises MissingKeyError naming the variable."""
+    variables = (candidate.api_key_env,) if candidate.api_key_env else endpoint.key_envs
+    for variable in variables:
+        if value := environ.get(variable, "").strip():
+            return value
+    if candidate.api_key_env or (endpoint.needs_key and not is_loopback(base_url)):
+        raise MissingKeyError(
+            f"no API key in {' or '.join(variables) or 'any variable'}",
+            where=f"candidate {candidate.name!r}",
+            fix=f"Set the environment variable {variables[0]}" if variables else "Name one by api_key_env",
+        )
+    return None
+
+
+def is_loopback(url: str) -> bool:
+    """Whether the URL points at this machine."""
+    host = urlsplit(url).hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def bare_url(url: str) -> str:
+    """The URL without user, password, query and fragment: fit for messages and records."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def scrub(text: str, secrets: tuple[str, ...]) -> str:
+    """``text`` with every secret replaced."""
+    for secret in secrets:
+        if len(secret) >= _SHORTEST_SECRET:
+            text = text.replace(secret, "[key]")
+    return text
+
+
+def scrub_bytes(data: bytes, secrets: tuple[str, ...]) -> bytes:
+    """``data`` with every secret replaced; the same object when there is none in it."""
+    for secret in secrets:
+        if len(secret) >= _SHORTEST_SECRET:
+            data = data.replace(secret.encode(), b"[key]")
+    return data

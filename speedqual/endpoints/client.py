@@ -1,0 +1,136 @@
+"""The client: sends a prompt, keeps the reply as stamped bytes, decodes it when the stream is over.
+
+Faults of an endpoint are outcomes of the ``Attempt``, never exceptions. Only ConfigError and MissingKeyError are raised
+by ``ask``; a cancelled call closes its socket. No redirect is followed and nothing is retried here: a POST that died on
+a kept-alive connection before any byte came back carries the flag ``stale_connection``, and the run repeats it as an
+attempt of its own.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import ssl
+from collections.abc import Mapping
+from dataclasses import replace
+from types import TracebackType
+from typing import Self
+
+import aiohttp
+
+from speedqual.clock import Clock, SystemClock
+from speedqual.endpoints.access import base_url_of, key_of
+from speedqual.endpoints.base import RawReply
+from speedqual.endpoints.deadlines import Deadlines
+from speedqual.endpoints.lag import ClientHealth, Vitals
+from speedqual.endpoints.live import Watch
+from speedqual.endpoints.preflight import TINY, raise_for
+from speedqual.endpoints.registry import endpoint as endpoint_named
+from speedqual.endpoints.sockets import SocketBook
+from speedqual.endpoints.transport import MAX_REPLY_BYTES, make_connector
+from speedqual.endpoints.transport_call import Call
+from speedqual.errors import UsageError
+from speedqual.records import Attempt, Candidate, Prompt
+
+__all__ = ["Client", "Deadlines", "Watch"]
+
+
+class Client:
+    """Sends requests and times them. One per event loop; ``async with`` it.
+
+    ``trust_env``: whether proxies and netrc of the environment are used (off by default: a proxy would be measured with
+    the endpoint); the manifest states it. ``max_reply_bytes`` bounds what is kept of one reply.
+    """
+
+    def __init__(
+        self,
+        *,
+        deadlines: Deadlines | None = None,
+        environ: Mapping[str, str] | None = None,
+        clock: Clock | None = None,
+        trust_env: bool = False,
+        max_reply_bytes: int = MAX_REPLY_BYTES,
+    ) -> None:
+        self.deadlines = deadlines or Deadlines()
+        self.trust_env = trust_env
+        self._environ = os.environ if environ is None else environ
+        self._clock = clock or SystemClock()
+        self._max_bytes = max_reply_bytes
+        self._session: aiohttp.ClientSession | None = None
+        self._vitals: Vitals | None = None
+
+    async def __aenter__(self) -> Self:
+        self._session = aiohttp.ClientSession(
+            connector=make_connector(SocketBook(), ssl=ssl.create_default_context()),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=None, connect=self.deadlines.connect_s),
+            trust_env=self.trust_env,
+            auto_decompress=False,
+            max_line_size=1 << 16,
+            max_field_size=1 << 16,
+        )
+        self.settle()
+        self._vitals = Vitals()
+        self._vitals.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        gc.unfreeze()
+        if self._vitals is not None:
+            self._vitals.stop()
+        if self._session is not None:
+            await self._session.close()
+
+    def settle(self) -> None:
+        """Collect garbage and freeze what is left, so that no collection walks it while streams are open.
+
+        Call it between phases: it takes milliseconds.
+        """
+        gc.collect()
+        gc.freeze()
+
+    def health(self) -> ClientHealth:
+        """What the client did to the figures so far."""
+        return self._open()[1].health(trust_env=self.trust_env)
+
+    async def ask(
+        self,
+        candidate: Candidate,
+        prompt: Prompt,
+        *,
+        number: int = 1,
+        t_sched: int | None = None,
+        watch: Watch | None = None,
+    ) -> Attempt:
+        """Send ``prompt`` once and return all that came back. ``t_sched``: when the arrival schedule wanted it, ns."""
+        _, attempt = await self._call(candidate, prompt, t_sched, watch)
+        return replace(attempt, number=number)
+
+    async def check(self, candidate: Candidate) -> Attempt:
+        """Preflight: one tiny request. Raises the EndpointError that says what is wrong and how to mend it."""
+        raw, attempt = await self._call(candidate, TINY)
+        url = base_url_of(candidate, endpoint_named(candidate.endpoint), self._environ)
+        raise_for(attempt, raw, candidate, url, self._environ)
+        return attempt
+
+    async def warm_up(self, candidate: Candidate) -> Attempt:
+        """One request for no record: names are resolved, a connection is open and the model is loaded after it."""
+        return await self.ask(candidate, TINY)
+
+    def _open(self) -> tuple[aiohttp.ClientSession, Vitals]:
+        if self._session is None or self._vitals is None:
+            raise UsageError("the client is not open", where="Client", fix="Use it in 'async with Client() as client'")
+        return self._session, self._vitals
+
+    async def _call(
+        self, candidate: Candidate, prompt: Prompt, t_sched: int | None = None, watch: Watch | None = None
+    ) -> tuple[RawReply, Attempt]:
+        endpoint = endpoint_named(candidate.endpoint)
+        base_url = base_url_of(candidate, endpoint, self._environ)
+        key = key_of(candidate, endpoint, base_url, self._environ)
+        request = endpoint.request(candidate, prompt, base_url, key)
+        session, vitals = self._open()
+        call = Call(session, vitals, self.deadlines, endpoint, request, (key,) if key else (), self._max_bytes)
+        return await call.run(t_sched, watch)

@@ -1,0 +1,80 @@
+"""HTTP/1.1 chunked framing taken off as bytes arrive, so that the hot path needs no wake-up and no look at the body."""
+
+from __future__ import annotations
+
+__all__ = ["ChunkedFraming", "FramingError"]
+
+_MAX_LINE = 4096  # of a chunk-size line with its extensions, and of a trailer line
+
+
+class FramingError(ValueError):
+    """The bytes are not chunked framing."""
+
+
+class ChunkedFraming:
+    """Feed raw bytes, get body bytes. ``done`` turns true at the end of the last trailer; ``extra`` holds what follows.
+
+    Memory is bounded: only an unfinished size line or trailer line is kept between calls.
+    """
+
+    __slots__ = ("_crlf", "_left", "_line", "_trailers", "done", "extra")
+
+    def __init__(self) -> None:
+        self.done = False
+        self.extra = b""
+        self._line = b""  # an unfinished line
+        self._left = 0  # bytes of the open chunk still to come
+        self._crlf = False  # the chunk is complete, its CRLF is not
+        self._trailers = False
+
+    def feed(self, data: bytes) -> bytes:
+        """The body bytes in ``data``. Raises FramingError."""
+        pieces: list[bytes] = []
+        if self._line:
+            data, self._line = self._line + data, b""
+        at, size = 0, len(data)
+        while at < size and not self.done:
+            if self._left:
+                piece = data[at : at + self._left]
+                pieces.append(piece)
+                at += len(piece)
+                self._left -= len(piece)
+                self._crlf = not self._left
+                continue
+            end = data.find(b"\n", at, at + _MAX_LINE)
+            if end < 0:
+                self._keep(data[at:])
+                break
+            self._take_line(data[at:end])
+            at = end + 1
+        if self.done:
+            self.extra = data[at:]
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def _keep(self, line: bytes) -> None:
+        if len(line) >= _MAX_LINE:
+            raise FramingError("a chunk-size line never ends")
+        self._line = line
+
+    def _take_line(self, line: bytes) -> None:
+        if line.endswith(b"\r"):
+            line = line[:-1]
+        if self._crlf:
+            if line:
+                raise FramingError("a chunk is longer than its size says")
+            self._crlf = False
+        elif self._trailers:
+            self.done = not line
+        else:
+            self._left = _chunk_size(line)
+            self._trailers = not self._left
+
+
+def _chunk_size(line: bytes) -> int:
+    digits = line.split(b";", 1)[0].strip()
+    if not digits or len(digits) > 16 or not digits.isalnum():
+        raise FramingError("a chunk size is missing or no number")
+    try:
+        return int(digits, 16)
+    except ValueError:
+        raise FramingError("a chunk size is missing or no number") from None
