@@ -180,9 +180,7 @@ def _asked(body: Any, head: HttpHead, served: dict[str, int]) -> Asked:
     served[model] = number + 1
     messages = tuple(body.get("messages") or ())
     options = body.get("options") or {}
-    limit = next(
-        (v for v in (body.get("max_completion_tokens"), body.get("max_tokens"), options.get("num_predict")) if v), None
-    )
+    limits = (body.get("max_completion_tokens"), body.get("max_tokens"), options.get("num_predict"))
     is_ollama = head.path.endswith("/api/chat")
     wants_usage = is_ollama or not body.get("stream") or bool((body.get("stream_options") or {}).get("include_usage"))
     return Asked(
