@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import collections
 import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
 __all__ = ["Foreign", "TooLarge", "decode", "encode", "equal", "plain", "show"]
@@ -19,7 +20,7 @@ TOLERANCE = 1e-6
 _INT_AS_TEXT = 1 << 53
 _DICT_LIKE = (dict, collections.OrderedDict, collections.defaultdict, collections.Counter)
 _SEQUENCES = {tuple: "$tuple", set: "$set", frozenset: "$frozenset", collections.deque: "$deque"}
-_KINDS = {tag: kind for kind, tag in _SEQUENCES.items()}
+_KINDS: dict[str, Any] = {tag: kind for kind, tag in _SEQUENCES.items()}
 
 
 class Foreign(TypeError):
@@ -31,8 +32,9 @@ class TooLarge(ValueError):
 
 
 class _Encoder:
-    def __init__(self) -> None:
+    def __init__(self, foreign: Callable[[Any], Any] | None) -> None:
         self.nodes = 0
+        self.foreign = foreign
 
     def __call__(self, value: Any, depth: int = 0) -> Any:
         self.nodes += 1
@@ -63,42 +65,49 @@ class _Encoder:
             if all(type(key) is str and not key.startswith("$") for key, _ in pairs):
                 return dict(pairs)
             return {"$dict": [list(pair) for pair in pairs]}
+        if self.foreign is not None:
+            return self.foreign(value)
         raise Foreign(f"a value of type {kind.__name__}, which is not a built-in type")
 
 
-def encode(value: Any) -> Any:
-    """The JSON form. Raises Foreign for any other type (subclasses included) and TooLarge."""
-    return _Encoder()(value)
+def encode(value: Any, foreign: Callable[[Any], Any] | None = None) -> Any:
+    """The JSON form. Raises TooLarge, and for any other type (subclasses included) Foreign unless ``foreign`` gives a form."""
+    return _Encoder(foreign)(value)
 
 
-def decode(form: Any) -> Any:
-    """The value behind a JSON form; unknown tags are plain objects. Raises ValueError for a malformed one."""
+def decode(form: Any, tags: Mapping[str, Callable[[Any], Any]] | None = None) -> Any:
+    """The value behind a JSON form; ``tags`` adds decoders, unknown tags are plain objects. Raises ValueError when malformed."""
     if isinstance(form, list):
-        return [decode(each) for each in form]
+        return [decode(each, tags) for each in form]
     if not isinstance(form, dict):
         return form
-    if len(form) == 1 and next(iter(form)) in _DECODERS:
+    if len(form) == 1:
         (tag, body), *_ = form.items()
-        try:
-            return _DECODERS[tag](body)
-        except (TypeError, OverflowError, IndexError, AttributeError) as fault:
-            raise ValueError(f"malformed {tag}: {fault}") from fault
-    return {key: decode(each) for key, each in form.items()}
+        if tags and tag in tags:
+            return tags[tag](body)
+        if tag in _LEAVES or tag in _KINDS or tag == "$dict":
+            return _decode_tagged(tag, body, tags)
+    return {key: decode(each, tags) for key, each in form.items()}
 
 
-def _sequence(kind: Any) -> Any:
-    return lambda body: kind([decode(each) for each in body])
+def _decode_tagged(tag: str, body: Any, tags: Mapping[str, Callable[[Any], Any]] | None) -> Any:
+    try:
+        if tag in _LEAVES:
+            return _LEAVES[tag](body)
+        if tag == "$dict":
+            return {decode(key, tags): decode(each, tags) for key, each in body}
+        return _KINDS[tag](decode(each, tags) for each in body)
+    except (TypeError, OverflowError, IndexError, AttributeError) as fault:
+        raise ValueError(f"malformed {tag}: {fault}") from fault
 
 
-_DECODERS: dict[str, Any] = {
+_LEAVES: dict[str, Any] = {
     "$int": lambda text: int(text, 0),
     "$float": float,
     "$bytes": bytes.fromhex,
     "$bytearray": bytearray.fromhex,
     "$complex": lambda parts: complex(decode(parts[0]), decode(parts[1])),
     "$range": lambda parts: range(*parts),
-    "$dict": lambda pairs: {decode(key): decode(each) for key, each in pairs},
-    **{tag: _sequence(kind) for tag, kind in _KINDS.items()},
 }
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import random
+import re
 import sys
 import types
 import warnings
@@ -22,6 +23,7 @@ from speedqual.grading.code_values import Foreign, TooLarge, decode, encode
 __all__ = ["call", "check", "load"]
 
 FILENAME = "answer.py"
+_MAGIC = re.compile(r"^[ \t]*[!%][^\n]*$", re.MULTILINE)
 _TOP_LEVEL_AWAIT = 0x2000  # ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 
 
@@ -41,8 +43,10 @@ def check(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def _compile(payload: dict[str, Any]) -> types.CodeType:
-    flags = _TOP_LEVEL_AWAIT if payload.get("mode") == "notebook" else 0
-    code = compile(payload["source"], FILENAME, "exec", flags=flags, dont_inherit=True)
+    source, flags = payload["source"], 0
+    if payload.get("mode") == "notebook":
+        source, flags = _MAGIC.sub("", source), _TOP_LEVEL_AWAIT
+    code = compile(source, FILENAME, "exec", flags=flags, dont_inherit=True)
     assert isinstance(code, types.CodeType)
     return code
 
@@ -108,7 +112,7 @@ def raised(fault: BaseException, during: str) -> dict[str, Any]:
         message = str(fault)[:300]
     except BaseException:
         message = ""
-    errno = fault.errno if type(fault) in (OSError, BlockingIOError, PermissionError) else None
+    errno = getattr(fault, "errno", None) if type(fault) in (OSError, BlockingIOError) else None
     name = "Foreign" if type(fault) is Foreign else "TooLarge" if type(fault) is TooLarge else type(fault).__name__
     bases = [base.__name__ for base in type(fault).__mro__][:8]
     return {"raised": name, "bases": bases, "message": message, "errno": errno, "during": during}

@@ -33,6 +33,7 @@ class Limits(Plain):
     disk_mb: int = 16
     files: int = 64
     wall_factor: float = 10.0
+    may_idle: bool = False  # True for a process that waits for another one by design
 
     @property
     def wall_s(self) -> float:
@@ -46,6 +47,7 @@ class Role(Plain):
 
     driver: str = ""
     payload: Any = None
+    nonce: str = ""  # stands before the driver's reply
     argv: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)  # put into its private folder beforehand
     stdin: str = ""

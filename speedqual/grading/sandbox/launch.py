@@ -76,8 +76,17 @@ def possible_backends() -> tuple[Backend, ...]:
 def arguments(backend: Backend, python: Interpreter, readable: Iterable[str]) -> list[str]:
     """The command line of a worker (an interpreter that ignores the user's site, path and environment)."""
     package = Path(__file__).parents[2]
-    stubs = [("speedqual", str(package)), ("speedqual.grading", str(package / "grading"))]
-    start = [python.path, "-s", "-P", "-S", "-B", "-c", _FIRST.format(stubs=stubs)]
+    grading = package / "grading"
+    stubs = [("speedqual", package), ("speedqual.grading", grading), ("speedqual.grading.sandbox", grading / "sandbox")]
+    start = [
+        python.path,
+        "-s",
+        "-P",
+        "-S",
+        "-B",
+        "-c",
+        _FIRST.format(stubs=[(name, str(path)) for name, path in stubs]),
+    ]
     if backend != "bubblewrap":
         return start
     folders = [*_outside_system([*python.folders, *readable, str(package)])]

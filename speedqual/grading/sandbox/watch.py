@@ -62,7 +62,7 @@ class Watched:
         cpu_s, awake_s = _times(self.pid)
         if cpu_s >= limits.cpu_s:
             return "cpu"
-        if awake_s is not None and wall_s - max(awake_s, cpu_s) >= limits.cpu_s:
+        if not limits.may_idle and awake_s is not None and wall_s - max(awake_s, cpu_s) >= limits.cpu_s:
             return "idle"
         if wall_s >= limits.wall_s:
             return "wall"

@@ -111,7 +111,7 @@ class Worker:
             code = NO_REPLY
             if role.argv:
                 os.execve(role.argv[0], list(role.argv), {**os.environ, "HOME": folder, "TMPDIR": folder})
-            code = _drive(self._drivers[role.driver], role.payload)
+            code = _drive(self._drivers[role.driver], role.payload, role.nonce)
         finally:
             os._exit(code)
 
@@ -138,11 +138,11 @@ def _stdin(role: Role) -> int:
     return fd
 
 
-def _drive(driver: Driver, payload: Any) -> int:
-    """Run a driver with nothing of ours left in reach but itself, and write what it returns as one line of JSON."""
+def _drive(driver: Driver, payload: Any, nonce: str) -> int:
+    """Run a driver with nothing of ours left in reach but itself, and write what it returns: the nonce, then one line of JSON."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "speedqual"]:
         del sys.modules[name]
-    reply = json.dumps(driver(payload)).encode("ascii") + b"\n"
+    reply = f"{nonce}{json.dumps(driver(payload))}\n".encode("ascii")
     while reply:
         reply = reply[os.write(confine.RESULT_FD, reply) :]
     return 0

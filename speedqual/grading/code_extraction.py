@@ -1,0 +1,370 @@
+"""Finding the program in an answer. Pure text: nothing is compiled or run here, and time is linear in the answer.
+
+Rules for Python, in order: the last fence that defines the entry point, with what it needs from other fences; prose between
+two different definitions decides whether the choice was clear; without a fence, the runs of lines that begin like a program;
+without a definition, a bare body under the prompt's own signature.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from speedqual.grading.code_fences import Fence, fences
+from speedqual.grading.python_text import (
+    ANCHOR,
+    STATEMENT,
+    Scan,
+    defined_names,
+    defines,
+    inside_strings,
+    signature_of,
+    used_names,
+)
+from speedqual.records import Failure
+
+__all__ = ["Extracted", "canonical_language", "extract"]
+
+ALIASES = {
+    "python": "py python2 python3 pycon ipython ipython3 python-repl",
+    "javascript": "js node mjs cjs jsx ecmascript",
+    "typescript": "ts mts cts tsx",
+    "json": "json5 jsonc",
+    "yaml": "yml",
+    "toml": "",
+    "html": "html5 htm xhtml",
+    "css": "",
+    "glsl": "frag vert shader opengl",
+    "sql": "sqlite sqlite3 postgresql mysql",
+    "c": "h",
+    "c++": "cpp cc cxx hpp",
+    "rust": "rs",
+    "go": "golang",
+    "java": "",
+    "bash": "sh shell zsh",
+}
+_CANONICAL = {alias: name for name, aliases in ALIASES.items() for alias in (name, *aliases.split())}
+_FINAL = re.compile(
+    r"\b(?:fix(?:ed)?|final(?:ly)?|correct(?:ed|ion)?|better|improved?|updated?|revised?|instead|wrong|mistake|bug|actually|"
+    r"oops|refactored|optimi[sz]ed|cleaner|complete|full|first try|draft)\b|修正|更正|最终|改进|正确|错误|优化|完整",
+    re.IGNORECASE,
+)
+_INLINE = re.compile(r"`[^`\n]+`")
+_PROMPT = re.compile(r"^[ \t]*(?:>>>|\.\.\.)(?: |$)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """The program, the rule that found it, and what to know about the choice. ``failure`` is set when there is none."""
+
+    source: str = ""
+    how: str = ""
+    flags: tuple[str, ...] = ()
+    failure: Failure = "none"
+    cut: bool = False  # the block never ended, so a token limit may have cut it
+
+
+def canonical_language(word: str) -> str:
+    """``py3.11`` → python, ``cpp`` → c++; an unknown word as it is, in lower case."""
+    word = word.strip().lower()
+    if re.fullmatch(r"(?:python|py)[\d.]+", word):
+        return "python"
+    return _CANONICAL.get(word, word)
+
+
+def extract(text: str, *, language: str, entry_point: str = "", prompts: Sequence[str] = ()) -> Extracted:
+    """The program of ``language`` in an answer without its thinking. ``prompts``: texts of the item that may hold a signature."""
+    if not text.strip():
+        return Extracted(failure="no_answer", how="the answer is empty")
+    text = text.replace("\r\n", "\n")
+    if language == "python":
+        return _python(text, entry_point, prompts)
+    return _other(text, language, entry_point)
+
+
+# ------------------------------------------------------------------------------------------------------ Python
+
+
+def _python(text: str, entry_point: str, prompts: Sequence[str]) -> Extracted:
+    prompt = next((p for p in prompts if entry_point and signature_of(p, entry_point)[1]), "")
+    blocks = [] if _is_program(text) else [b for b in fences(text, inside_strings) if b.body.strip()]
+    code = [b for b in blocks if canonical_language(b.language) == "python"]
+    plain = [b for b in blocks if not b.language and _looks_like_code(b.body, entry_point)]
+    chosen = _choose(text, [b for b in blocks if b in code or b in plain], entry_point, prompt)
+    if chosen is not None:
+        return chosen
+    without = (
+        _without_blocks(text, blocks) if blocks else re.sub(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*$", "", text, flags=re.M)
+    )
+    loose = _unfenced(without, entry_point, prompt)
+    if loose is not None:
+        return loose
+    return _nothing(text, blocks)
+
+
+def _is_program(text: str) -> bool:
+    """The whole answer is a program: it begins like one, and each fence mark in it lies within a string."""
+    lines = text.split("\n")
+    first = next((line for line in lines if line.strip()), "")
+    marks = [at for at, line in enumerate(lines) if line.lstrip().startswith(("```", "~~~"))]
+    if not marks or not (ANCHOR.match(first) or first.startswith(('"""', "#!"))):
+        return False
+    within = inside_strings(lines)
+    return all(within[at] for at in marks)
+
+
+def _looks_like_code(body: str, entry_point: str) -> bool:
+    lines = body.split("\n")
+    return (
+        defines(textwrap.dedent(body), entry_point)
+        or any(ANCHOR.match(line) for line in lines)
+        or bool(re.search(r"^[ \t]+return\b", body, re.MULTILINE))
+    )
+
+
+def _choose(text: str, code: list[Fence], entry_point: str, prompt: str) -> Extracted | None:
+    """The last block that defines the entry point, joined with what it needs; else the last that defines anything."""
+    if not code:
+        return None
+    bodies = [_dedented(block.body) for block in code]
+    defining = [at for at, body in enumerate(bodies) if entry_point and defines(body, entry_point)]
+    if not defining:
+        return _without_definition(code, bodies, entry_point, prompt)
+    at = defining[-1]
+    parts = _needed(at, bodies, entry_point, _prelude(prompt, entry_point))
+    flags = ["ambiguous"] if _is_ambiguous(text, code, bodies, defining) else []
+    how = "the only fence that defines" if len(defining) == 1 else "the last fence that defines"
+    joined = f", joined with {len(parts) - 1} more" if len(parts) > 1 else ""
+    return Extracted("\n\n".join(parts), f"{how} {entry_point}{joined}", tuple(flags), cut=not code[at].closed)
+
+
+def _without_definition(code: list[Fence], bodies: list[str], entry_point: str, prompt: str) -> Extracted:
+    under = [_under_signature(block.body, entry_point, prompt) for block in code]
+    for block, program in zip(reversed(code), reversed(under), strict=True):
+        if program and not re.search(r"^(?:def|class)\b", block.body, re.MULTILINE):
+            return Extracted(program, "a bare body under the prompt's signature", cut=not block.closed)
+    at = max((i for i, body in enumerate(bodies) if defined_names(body)), default=len(bodies) - 1)
+    parts = _needed(at, bodies, entry_point, [])
+    return Extracted("\n\n".join(parts), "the last fence that defines anything", cut=not code[at].closed)
+
+
+def _needed(at: int, bodies: list[str], entry_point: str, prelude: list[str]) -> list[str]:
+    """The chosen block and, in order, the others whose names it uses and does not define; drafts of it never."""
+    pool = [*prelude, *bodies]
+    at += len(prelude)
+    taken = {at}
+    while True:
+        have = set().union(*(defined_names(pool[i]) for i in taken))
+        missing = set().union(*(used_names(pool[i]) for i in taken)) - have
+        more = [
+            i
+            for i, body in enumerate(pool)
+            if i not in taken and defined_names(body) & missing and not (entry_point and defines(body, entry_point))
+        ]
+        if not more:
+            return [pool[i] for i in sorted(taken)]
+        taken.add(more[-1])
+
+
+def _prelude(prompt: str, entry_point: str) -> list[str]:
+    """What a prompt that is itself a program defines before the entry point: imports and helpers."""
+    before = signature_of(prompt, entry_point)[0]
+    first = next((line for line in before.split("\n") if line.strip()), "")
+    return [before.strip("\n")] if ANCHOR.match(first) else []
+
+
+def _is_ambiguous(text: str, code: list[Fence], bodies: list[str], defining: list[int]) -> bool:
+    """Two different definitions, and no word between or before them that says which one is meant."""
+    if len({re.sub(r"\s+", " ", bodies[at]).strip() for at in defining}) < 2:
+        return False
+    lines = text.split("\n")
+    before = lines[: code[defining[0]].first_line]
+    between = lines[code[defining[0]].last_line + 1 : code[defining[-1]].first_line]
+    return not _FINAL.search("\n".join([*before[-3:], *between]))
+
+
+def _under_signature(body: str, entry_point: str, prompt: str) -> str:
+    """``return x`` alone, under the signature that the prompt gave; empty when this is no bare body."""
+    before, signature = signature_of(prompt, entry_point)
+    lines = _dedented(body).split("\n")
+    edge = [line for line in lines if line.strip() and not line[0].isspace()]
+    if not signature or not any(re.match(r"(?:return|yield|raise)\b", line.strip()) for line in lines):
+        return ""
+    scan = Scan()
+    for line in lines:
+        if line.strip() and not scan.open and not line[0].isspace() and not STATEMENT.match(line):
+            return ""
+        scan.feed(line)
+    if not edge:
+        return ""
+    first = next((line for line in before.split("\n") if line.strip()), "")
+    head = before if ANCHOR.match(first) else ""
+    return f"{head}{signature}\n" + textwrap.indent("\n".join(lines), "    ")
+
+
+def _unfenced(text: str, entry_point: str, prompt: str) -> Extracted | None:
+    """Programs between lines of prose, as if each stood in a fence of its own."""
+    lines = text.split("\n")
+    if not any(ANCHOR.match(line) for line in lines):
+        bare = _under_signature(text, entry_point, prompt)
+        if bare:
+            return Extracted(bare, "a bare body under the prompt's signature")
+        if not defines(text, entry_point):
+            return None
+    found = _runs(lines, entry_point)
+    if not found:
+        return None
+    picked = _choose(text, found, entry_point, prompt)
+    if picked is None:
+        return None
+    return Extracted(picked.source, picked.how.replace("fence", "unfenced piece"), picked.flags)
+
+
+def _runs(lines: list[str], entry_point: str) -> list[Fence]:
+    runs: list[Fence] = []
+    at = 0
+    while at < len(lines):
+        anchor = ANCHOR.match(lines[at])
+        if anchor is None and not (entry_point and defines(lines[at], entry_point)):
+            at += 1
+            continue
+        floor = runs[-1].last_line + 1 if runs else 0
+        first = _start_of_run(lines, at, floor)
+        last = _end_of_run(lines, at, len(anchor["indent"]) if anchor else 0)
+        body = "\n".join(lines[first : last + 1])
+        runs.append(Fence("python", body, first, last, closed=last < _last_filled(lines)))
+        at = last + 1
+    return _merged(runs, lines)
+
+
+def _merged(runs: list[Fence], lines: list[str]) -> list[Fence]:
+    """Pieces with nothing but blank lines between them are one."""
+    merged: list[Fence] = []
+    for run in runs:
+        if merged and not any(line.strip() for line in lines[merged[-1].last_line + 1 : run.first_line]):
+            first = merged.pop().first_line
+            run = Fence("python", "\n".join(lines[first : run.last_line + 1]), first, run.last_line, run.closed)
+        merged.append(run)
+    return merged
+
+
+def _last_filled(lines: list[str]) -> int:
+    return max((at for at, line in enumerate(lines) if line.strip()), default=0)
+
+
+def _start_of_run(lines: list[str], at: int, floor: int) -> int:
+    """Constants and comments right above the first definition belong to it."""
+    first = at
+    while first > floor and (not lines[first - 1].strip() or re.match(r"[A-Z_a-z]\w*\s*=\s*\S|#", lines[first - 1])):
+        first -= 1
+    while first < at and not lines[first].strip():
+        first += 1
+    return first
+
+
+def _end_of_run(lines: list[str], at: int, indent: int) -> int:
+    scan, last = Scan(), at
+    for number in range(at, len(lines)):
+        line = lines[number]
+        if not line.strip():
+            scan.feed(line)
+            continue
+        deep = len(line) - len(line.lstrip()) > indent
+        if not (scan.open or deep or STATEMENT.match(line[indent:])):
+            break
+        if not deep and ANCHOR.match(line):
+            scan = Scan()  # a bracket left open above must not swallow the rest
+        scan.feed(line)
+        last = number
+    return last
+
+
+def _dedented(body: str) -> str:
+    return textwrap.dedent(body).strip("\n")
+
+
+def _without_blocks(text: str, blocks: list[Fence]) -> str:
+    lines = text.split("\n")
+    for block in blocks:
+        lines[block.first_line : block.last_line + 1] = [""] * (block.last_line + 1 - block.first_line)
+    return "\n".join(lines)
+
+
+def _nothing(text: str, blocks: Sequence[Fence]) -> Extracted:
+    if blocks:
+        tags = ", ".join(sorted({block.language or "no language" for block in blocks}))
+        return Extracted(failure="wrong_format", how=f"no fence of the language asked for, only: {tags}")
+    if _INLINE.search(text):
+        return Extracted(failure="no_answer", how="prose that only quotes code")
+    return Extracted(failure="no_code", how="no program in the answer")
+
+
+# ------------------------------------------------------------------------------------------- all other languages
+
+
+def _other(text: str, language: str, entry_point: str) -> Extracted:
+    if language == "json" and _is_json(text):
+        return Extracted(text.strip(), "the whole answer is JSON")
+    blocks = [block for block in fences(text) if block.body.strip()]
+    tagged = [b for b in blocks if canonical_language(b.language) == language]
+    usable = tagged or [b for b in blocks if not b.language]
+    word = re.compile(rf"\b{re.escape(entry_point)}\b") if entry_point else None
+    naming = [b for b in usable if word and word.search(b.body)]
+    picked = (naming or usable)[-1:]
+    if picked:
+        how = "the last fence of the language" if tagged else "the last fence without a language"
+        return Extracted(picked[0].body, how, cut=not picked[0].closed)
+    if blocks:
+        return _nothing(text, blocks)
+    body = _loose(re.sub(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*$", "", text, flags=re.MULTILINE), language)
+    if body:
+        return Extracted(body, "the answer without a fence")
+    return _nothing(text, blocks)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+_CODE_SIGNS: dict[str, str] = {
+    "json": r"[{\[]",
+    "html": r"<(?:!doctype|[a-z][a-z0-9]*[\s>/])",
+    "css": r"[^{}\n]+\{",
+    "yaml": r"(?:---|[\w\"' -]+:(?:\s|$)|- )",
+    "toml": r"(?:\[|[\w.\"-]+\s*=)",
+    "sql": r"(?:select|insert|update|delete|create|with|drop|alter|pragma|explain)\b",
+    "bash": r"(?:#!|[a-z_]\w*\(\)|if\b|for\b|while\b|echo\b|set\b|\w+=|[a-z][\w./-]*(?:\s|$))",
+    "go": r"(?:package|func|import|type|var|const)\b",
+    "rust": r"(?:pub|fn|use|struct|enum|impl|mod|trait|const|static|#\[)",
+    "java": r"(?:import|package|public|class|interface|enum|record|final|abstract|@)",
+    "c": r"(?:#\s*include|#\s*define|//|/\*|[a-z_][\w\s*]*\w+\s*\(|typedef|struct)",
+    "c++": r"(?:#\s*include|#\s*define|//|/\*|[a-z_][\w\s*:<>]*\w+\s*\(|typedef|struct|class|template|namespace|using)",
+    "glsl": r"(?:#\s*version|precision|uniform|varying|attribute|in\b|out\b|void\b|vec\d|float|layout|//)",
+    "javascript": r"(?:import\b|export\b|function\b|async\b|const\b|let\b|var\b|class\b|//|/\*|\(|document|window|console)",
+    "typescript": r"(?:import\b|export\b|function\b|async\b|const\b|let\b|var\b|class\b|interface\b|type\b|enum\b|//|/\*|declare\b)",
+}
+
+
+def _loose(text: str, language: str) -> str:
+    """From the first line that looks like the language to the end; a trailing paragraph of prose goes."""
+    sign: Any = re.compile(_CODE_SIGNS.get(language, r"\S"), re.IGNORECASE)
+    lines = text.split("\n")
+    first = next((at for at, line in enumerate(lines) if sign.match(line.strip())), None)
+    if first is None:
+        return ""
+    body = "\n".join(lines[first:]).strip("\n")
+    if language == "json":
+        end = max(body.rfind("}"), body.rfind("]"))
+        return body[: end + 1] if end >= 0 else body
+    if language == "html":
+        end = body.rfind(">")
+        return body[: end + 1] if end >= 0 else body
+    return body
