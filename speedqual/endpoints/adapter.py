@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from speedqual.endpoints.base import HttpRequest, RawReply
 from speedqual.endpoints.decoding import Framing, Reader, decode
-from speedqual.endpoints.transcript import Transcript
 from speedqual.errors import ConfigError
 from speedqual.records import Attempt, Candidate, Prompt
 
@@ -46,7 +45,7 @@ class Adapter:
     default_base_url: str = ""
     end_hints: tuple[bytes, ...] = ()
 
-    reader: ClassVar[Callable[[Transcript], Reader]] = Reader
+    reader: ClassVar[type[Reader]] = Reader
     framing: ClassVar[Framing] = "sse"
     has_images: ClassVar[bool] = False
     has_tools: ClassVar[bool] = False

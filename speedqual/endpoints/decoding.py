@@ -15,7 +15,7 @@ from speedqual.endpoints.framing import BARE, BROKEN, MAX_FRAME_BYTES, OVERSIZE,
 from speedqual.endpoints.framing_aws import AwsEventFramer
 from speedqual.endpoints.framing_json import JsonArrayFramer
 from speedqual.endpoints.inflate import Inflated, inflate
-from speedqual.endpoints.reply_headers import rate_limits, request_id, retry_after_s
+from speedqual.endpoints.reply_headers import cost_usd, rate_limits, request_id, retry_after_s, served_tier
 from speedqual.endpoints.transcript import Transcript
 from speedqual.endpoints.values import as_text, clean_json, clean_text, parse_json
 from speedqual.records import Attempt, Outcome, Timeline, Usage
@@ -328,10 +328,10 @@ def _attempt(raw: RawReply, body: Inflated, out: Transcript, outcome: Outcome, f
         retry_after_s=fault.retry_after_s if wait_s is None else wait_s,
         deadline=raw.deadline if outcome == "timeout" else None,
         served_model=out.served_model,
-        served_tier=out.served_tier,
+        served_tier=out.served_tier or served_tier(raw.headers),
         served_speed=out.served_speed,
         rate=rate_limits(raw.headers),
-        cost_usd=out.cost_usd,
+        cost_usd=cost_usd(raw.headers) if out.cost_usd is None else out.cost_usd,
         request_id=clean_text(request_id(raw.headers) or out.request_id or "") or None,
         flags=tuple(sorted(out.flags)),
     )

@@ -206,7 +206,8 @@ OPENAI = OpenAIChat(
         " chunk, the finish chunk, `choices[0]` or `x_groq`; `service_tier`; llama.cpp `timings`",
         ends="`[DONE]`, or a finish reason of every choice",
         seen="live",
-        note="Any OpenAI-compatible server: give its base URL. `cache = false` sends llama.cpp's `cache_prompt: false`.",
+        note="Any OpenAI-compatible server: give its base URL. `cache = false` sends llama.cpp's"
+        " `cache_prompt: false`.",
     ),
     key_envs=("OPENAI_API_KEY",),
     base_url_envs=("OPENAI_BASE_URL", "OPENAI_API_BASE"),

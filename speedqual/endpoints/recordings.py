@@ -70,7 +70,8 @@ def payload_bytes(payload: Any) -> bytes:
     if isinstance(payload, dict) and isinstance(payload.get("b64"), str):
         return base64.b64decode(payload["b64"])
     if isinstance(payload, dict) and isinstance(payload.get("repeat"), str) and isinstance(payload.get("n"), int):
-        return payload["repeat"].encode("utf-8") * payload["n"]
+        repeated: str = payload["repeat"]
+        return repeated.encode("utf-8") * int(payload["n"])
     raise ValueError("a payload is text, b64, repeat or a list of these")
 
 

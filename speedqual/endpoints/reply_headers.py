@@ -9,7 +9,7 @@ from email.utils import parsedate_to_datetime
 
 from speedqual.endpoints.values import as_number
 
-__all__ = ["rate_limits", "request_id", "retry_after_s"]
+__all__ = ["cost_usd", "rate_limits", "request_id", "retry_after_s", "served_tier"]
 
 _OPENAI = re.compile(r"x-ratelimit-(limit|remaining|reset)-([a-z-]+)")
 _ANTHROPIC = re.compile(r"anthropic-(?:priority-)?ratelimit-([a-z-]+)-(limit|remaining|reset)")
@@ -53,6 +53,17 @@ def rate_limits(headers: Mapping[str, str]) -> dict[str, float] | None:
 def request_id(headers: Mapping[str, str]) -> str | None:
     """The id by which the provider's support finds this request."""
     return next((headers[name] for name in _IDS if headers.get(name)), None)
+
+
+def served_tier(headers: Mapping[str, str]) -> str | None:
+    """The service tier, for endpoints that name it only in a header (Gemini)."""
+    return headers.get("x-gemini-service-tier") or None
+
+
+def cost_usd(headers: Mapping[str, str]) -> float | None:
+    """The cost, for proxies that name it only in a header (LiteLLM)."""
+    cost = as_number(headers.get("x-litellm-response-cost"))
+    return None if cost is None or cost < 0 else float(cost)
 
 
 def _reset_s(value: str, now: str) -> float | None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from speedqual.endpoints.recordings import NS_PER_MS
+from speedqual.endpoints.thinking import has_think_tags, split_think
 from speedqual.records import Attempt, Outcome
 
 __all__ = ["error_name", "seen"]
@@ -58,7 +59,16 @@ def seen(attempt: Attempt) -> dict[str, Any]:
         "served_model": attempt.served_model,
         "request_id": attempt.request_id,
         "flags": list(attempt.flags),
+        "think_split": _think_split(attempt) if has_think_tags(attempt) else None,
     }
+
+
+def _think_split(attempt: Attempt) -> dict[str, Any]:
+    """The other reading of an answer with ``<think>`` tags."""
+    other = split_think(attempt)
+    answers = [event for event in other.timeline.events if event.channel == "answer"]
+    first_ns = answers[0].t_ns if answers else None
+    return {"text": other.text, "reasoning": other.reasoning, "first_answer_ms": _after(other, first_ns)}
 
 
 def _after(attempt: Attempt, t_ns: int | None) -> float | None:

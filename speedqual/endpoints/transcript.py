@@ -103,18 +103,19 @@ class Transcript:
         if reason and reason != "null":
             self._finishes[choice] = clean_text(reason)
             if all(index in self._finishes for index in self._texts):
-                self.t_end = self.t_ns
+                self.end()
 
     def end(self) -> None:
-        """The protocol's own end marker."""
-        self.t_end = self.t_ns
+        """The protocol's own end marker; none after an error."""
+        if self.fault is None:
+            self.t_end = self.t_ns
 
     def fail(self, fault: Fault) -> None:
         """An error inside the stream: whatever else was seen, it did not end well."""
         self.fault, self.t_end = fault, None
 
     def count(self, usage: Usage, raw: Mapping[str, Any], *, running: bool = True) -> None:
-        """Token counts; later ones replace earlier ones. ``running``: they count what came so far, this frame included."""
+        """Token counts; later ones replace earlier ones. ``running``: they count all that came up to this frame."""
         self.usage = merge(self.usage, usage)
         self.usage_raw, self.t_usage = raw, self.t_ns
         if running:

@@ -9,7 +9,7 @@ from typing import Any
 
 __all__ = ["as_count", "as_mapping", "as_number", "as_text", "clean_json", "clean_text", "join_text", "parse_json"]
 
-_SCAN = json.JSONDecoder(parse_constant=lambda _: None).scan_once  # NaN and Infinity are no JSON: read as null
+_DECODER = json.JSONDecoder(parse_constant=lambda _: None)  # NaN and Infinity are no JSON: read as null
 _MAX_MESSAGE_CHARS = 2_000
 
 
@@ -17,9 +17,7 @@ def parse_json(data: bytes) -> Any:
     """The JSON value in ``data``. Raises ValueError for anything else, whatever the bytes."""
     text = data.decode("utf-8").strip(" \t\r\n")
     try:
-        value, end = _SCAN(text, 0)
-    except StopIteration:
-        raise ValueError("no JSON value") from None
+        value, end = _DECODER.raw_decode(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None
     if end != len(text):
