@@ -1,1 +1,33 @@
-"""Filled below."""
+"""Asking: the evaluator, its plan and limits, and the run folder that it writes."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_HOMES = {
+    "Estimate": "plan",
+    "Finished": "watching",
+    "Graded": "watching",
+    "Limits": "settings",
+    "Observer": "watching",
+    "Retry": "settings",
+    "Run": "run",
+    "RunEvent": "watching",
+    "Settings": "settings",
+    "Started": "watching",
+    "TrialFinished": "watching",
+    "TrialStarted": "watching",
+    "estimate": "evaluator",
+    "evaluate": "evaluator",
+    "regrade": "judging",
+    "run_sync": "evaluator",
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -1,0 +1,68 @@
+"""The columns of ``run.df``, one row a finished trial: the one place that documents them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from speedqual.timing import DEFINITIONS
+
+__all__ = ["COLUMNS", "Column"]
+
+Kind = Literal["text", "number", "count", "truth"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """``kind``: text (may be empty), number (float, NaN = missing), count (integer), truth (nullable boolean)."""
+
+    name: str
+    kind: Kind
+    doc: str
+
+
+_TRIAL = (
+    Column("run", "text", "the run's name"),
+    Column("candidate", "text", "the candidate's name"),
+    Column("candidate_id", "text", "content hash of endpoint, model, tier, params and prompt settings"),
+    Column("endpoint", "text", "the protocol"),
+    Column("model", "text", "the model as asked"),
+    Column("service_tier", "text", "the tier as asked; empty = none was asked for"),
+    Column("served_tier", "text", "the tier as the reply names it; empty = it does not say"),
+    Column("ladder", "text", "the ladder that the candidate stands on; empty = none"),
+    Column("rung", "text", "its rung on that ladder"),
+    Column("x", "number", "the rung's coordinate; NaN = its rank"),
+    Column("params_b", "number", "parameters of the model in thousands of millions"),
+    Column("usd_per_hour", "number", "what its own hardware costs an hour"),
+    Column("claimed_tok_s", "number", "the advertised speed, tokens/s"),
+    Column("evalset", "text", "the eval set's name"),
+    Column("task", "text", "code, extraction, facts, …"),
+    Column("item", "text", "the item's id"),
+    Column("difficulty", "text", "the item's tier of difficulty; empty = none"),
+    Column("cluster", "text", "source document, template or subject that items share; empty = none"),
+    Column("language", "text", "the item's language; empty = not said"),
+    Column("repeat", "count", "0 for the first time the item was asked"),
+    Column("phase", "text", "main; other_tier: served on another tier than asked, kept apart and never averaged in"),
+    Column("started_ms", "number", "t_send of the first attempt after the start of the run, ms"),
+)
+_REPLY = (
+    Column("outcome", "text", "how the last attempt ended: ok, or which failure of the endpoint"),
+    Column("stop", "text", "why the model stopped: stop, length, tool, filter, error; empty = not said"),
+    Column("finish_reason", "text", "the same as the endpoint words it"),
+)
+_GRADE = (
+    Column("verdict", "text", "pass, partial, fail, not_graded; empty = not graded yet, or the endpoint failed"),
+    Column("failure", "text", "the kind of failure in the answer; none for a pass; empty = not graded"),
+    Column("score", "number", "0 … 1, strict; NaN = not graded"),
+    Column("score_lenient", "number", "0 … 1 after repairs that a strict reader would refuse; NaN = not graded"),
+    Column("success", "truth", "score ≥ success_at; missing = not graded"),
+    Column("floor", "number", "the mean score that the eval set asks of a candidate; NaN = it names none"),
+    Column("success_at", "number", "the score from which an item counts as done"),
+    Column("answer_chars", "count", "characters of the answer, reasoning not counted"),
+    Column("flags", "text", "what taints the row, separated by spaces: see the metrics page; other_tier, tier_unknown"),
+)
+_METRICS = tuple(
+    Column(metric.name, "text" if metric.unit == "name" else "number", f"{metric.doc} Unit: {metric.unit}.")
+    for metric in DEFINITIONS
+)
+COLUMNS: tuple[Column, ...] = (*_TRIAL, *_REPLY, *_GRADE, *_METRICS)

@@ -1,0 +1,332 @@
+"""The evaluator: asks every item of every candidate, keeps all that came back, grades it afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, TypedDict, Unpack
+
+from speedqual.clock import Clock, SystemClock
+from speedqual.endpoints.access import scrub_bytes
+from speedqual.endpoints.client import Client
+from speedqual.endpoints.deadlines import Deadlines
+from speedqual.endpoints.naming import parse_candidate
+from speedqual.errors import SpeedqualError, UsageError
+from speedqual.evalsets import build_prompt, load
+from speedqual.records import Attempt, Candidate, EvalSet, Item, Price, Record, Trial
+from speedqual.running.asking import Asker, ask_until_done, tier_flags
+from speedqual.running.judging import grade_run
+from speedqual.running.layout import Layout
+from speedqual.running.limits import Budget
+from speedqual.running.plan import Estimate, Plan, lanes, make_plan
+from speedqual.running.run import Run
+from speedqual.running.secret import secrets_of
+from speedqual.running.session import Session, opened, refuse_unless_fit
+from speedqual.running.settings import Limits, Retry, Settings
+from speedqual.running.watching import Finished, Graded, Observer, Started, TrialFinished, TrialStarted, Watchers
+from speedqual.timing import measure
+
+__all__ = ["estimate", "evaluate", "run_sync"]
+
+
+class How(TypedDict, total=False):
+    """The settings that ``evaluate`` takes as keywords: see ``Settings``."""
+
+    repeats: int | None
+    seed: int
+    concurrency: int | Mapping[str, int]
+    limits: Limits
+    retry: Retry
+    deadlines: Deadlines
+    preflight: bool
+    warm_up: bool
+
+
+Candidates = Sequence[Candidate | str]
+EvalSets = Sequence[EvalSet | str | Path]
+
+
+async def evaluate(
+    candidates: Candidates,
+    evalsets: EvalSets,
+    *,
+    folder: str | Path | None = None,
+    resume: bool = False,
+    grade: bool = True,
+    observers: Sequence[Observer] = (),
+    prices: Mapping[str, Price] | None = None,
+    environ: Mapping[str, str] | None = None,
+    client: Asker | None = None,
+    **how: Unpack[How],
+) -> Run:
+    """Ask every item of every eval set of every candidate, time the streams, grade the answers, and return the run.
+
+    ``folder``: where the run is kept (default: a new one under ``runs/``). ``resume``: go on with the run in it,
+    neither losing nor repeating a finished trial. ``prices`` by candidate or model name win over the table. ``client``:
+    an open client to use. All other keywords are those of ``Settings``.
+
+    Cancelled or cut off by a limit, it leaves a folder that can be read and resumed. Raises the EndpointError of the
+    first candidate that fails its preflight, before anything is spent; StorageError when the disk gives out.
+    """
+    settings = Settings(**how)
+    environ = os.environ if environ is None else environ
+    plan = _plan(candidates, evalsets, settings)
+    name = _new_name()
+    layout = Layout(Path("runs", name) if folder is None else Path(folder))
+    refuse_unless_fit(layout, plan, settings, resume=resume)
+    work = _Work(name, layout, plan, settings, _prices(plan, prices), environ)
+    with Watchers(observers) as watchers:
+        try:
+            await work.ask(client, watchers)
+            if grade:
+                await _grade(layout, plan, watchers)
+            run = Run.open(layout.folder)
+            await asyncio.to_thread(lambda: run.df)
+        finally:
+            if layout.manifest.exists():
+                watchers.tell(_finished(layout.read_manifest()))
+    return run
+
+
+def run_sync(candidates: Candidates, evalsets: EvalSets, **options: Any) -> Run:
+    """``evaluate`` for scripts. Inside a running event loop (a notebook) use ``await evaluate(…)`` instead."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(evaluate(candidates, evalsets, **options))
+    raise UsageError("an event loop is running already", where="run_sync", fix="Write: run = await evaluate(…)")
+
+
+def estimate(
+    candidates: Candidates, evalsets: EvalSets, *, prices: Mapping[str, Price] | None = None, **how: Unpack[How]
+) -> Estimate:
+    """What ``evaluate`` with the same arguments would ask and might cost; nothing is sent."""
+    plan = _plan(candidates, evalsets, Settings(**how))
+    return plan.estimate(_prices(plan, prices))
+
+
+def _plan(candidates: Candidates, evalsets: EvalSets, settings: Settings) -> Plan:
+    who = [parse_candidate(one) if isinstance(one, str) else one for one in candidates]
+    what = [one if isinstance(one, EvalSet) else load(one) for one in evalsets]
+    return make_plan(who, what, settings)
+
+
+def _prices(plan: Plan, overrides: Mapping[str, Price] | None) -> dict[str, Price | None]:
+    return {name: (overrides or {}).get(name, candidate.price) for name, candidate in plan.candidates.items()}
+
+
+def _check_money(limits: Limits, prices: Mapping[str, Price | None]) -> None:
+    unknown = [name for name, price in prices.items() if price is None]
+    if limits.usd is not None and unknown:
+        raise UsageError(
+            f"a limit in USD cannot be kept: the price of {', '.join(unknown)} is unknown",
+            where="limits.usd",
+            fix="Give prices, or limit requests or tokens",
+        )
+
+
+def _new_name() -> str:
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+
+
+@asynccontextmanager
+async def _client(client: Asker | None, settings: Settings, environ: Mapping[str, str]) -> AsyncIterator[Asker]:
+    if client is not None:
+        yield client
+        return
+    async with Client(deadlines=settings.deadlines, environ=environ) as own:
+        yield own
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What one call of ``evaluate`` is about."""
+
+    name: str
+    layout: Layout
+    plan: Plan
+    settings: Settings
+    prices: Mapping[str, Price | None]
+    environ: Mapping[str, str]
+
+    async def ask(self, client: Asker | None, watchers: Watchers) -> None:
+        """Open client and folder, make sure that every endpoint answers, then ask everything that is not done."""
+        _check_money(self.settings.limits, self.prices)
+        scrub = partial(scrub_bytes, secrets=secrets_of(self.plan.candidates.values(), self.environ))
+        clock = SystemClock()
+        sharing = lanes(self.plan, self.settings, self.environ)
+        async with _client(client, self.settings, self.environ) as asker:
+            await _prepare(asker, self.plan, self.settings, sharing)
+            with opened(self.layout, self.name, self.plan, self.settings, self.prices, clock, scrub) as session:
+                asking = _Asking(asker, self.plan, self.settings, self.prices, session, watchers, clock)
+                await asking.all(sharing)
+
+
+async def _prepare(client: Asker, plan: Plan, settings: Settings, sharing: Mapping[str, tuple[list[str], int]]) -> None:
+    """Preflight or warm-up of each endpoint and model once, unrecorded, one at a time on a shared machine."""
+
+    async def lane(names: Iterable[str]) -> None:
+        seen: set[tuple[str, ...]] = set()
+        for candidate in (plan.candidates[name] for name in names):
+            same = (candidate.endpoint, candidate.base_url, candidate.model, candidate.api_key_env, candidate.tier)
+            if same in seen:
+                continue
+            seen.add(same)
+            if settings.preflight:
+                await client.check(candidate)
+            elif settings.warm_up:
+                await client.warm_up(candidate)
+
+    await _together(lane(names) for names, _ in sharing.values())
+
+
+async def _together(works: Iterable[Any]) -> None:
+    """Run coroutines in one task group; a fault of ours comes out as itself, not inside a group."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            for work in works:
+                group.create_task(work)
+    except BaseExceptionGroup as faults:
+        ours, others = faults.split(SpeedqualError)
+        if ours is None or others is not None:
+            raise
+        raise _first(ours) from None
+
+
+def _first(faults: BaseExceptionGroup[SpeedqualError]) -> SpeedqualError:
+    fault: BaseException = faults
+    while isinstance(fault, BaseExceptionGroup):
+        fault = fault.exceptions[0]
+    return fault  # type: ignore[return-value]
+
+
+class _Asking:
+    """The timed phase: every trial that is not done yet, each lane in the order of the plan."""
+
+    def __init__(
+        self,
+        client: Asker,
+        plan: Plan,
+        settings: Settings,
+        prices: Mapping[str, Price | None],
+        session: Session,
+        watchers: Watchers,
+        clock: Clock,
+    ) -> None:
+        self._client, self._plan, self._settings, self._prices = client, plan, settings, prices
+        self._session, self._watchers, self._clock = session, watchers, clock
+        self._budget = Budget(settings.limits)
+        self._items: dict[str, dict[str, Item]] = {
+            name: {item.id: item for item in evalset.items} for name, evalset in plan.evalsets.items()
+        }
+
+    async def all(self, sharing: Mapping[str, tuple[list[str], int]]) -> None:
+        """Ask until everything is asked or a limit says stop."""
+        session = self._session
+        self._watchers.tell(
+            Started(
+                run=session.run,
+                folder=session.layout.name,
+                n_trials=len(self._plan.trials),
+                n_done=session.n_done,
+                candidates=tuple(self._plan.candidates),
+                evalsets=tuple(self._plan.evalsets),
+            )
+        )
+        wall_s = self._settings.limits.wall_s
+        try:
+            async with asyncio.timeout(wall_s):
+                await _together(self._workers(sharing))
+        except TimeoutError:
+            self._budget.stopped_by = f"the limit of {wall_s:g} s"
+        finally:
+            health = getattr(self._client, "health", None)
+            session.client = health().to_dict() if health is not None else None
+        session.status = "stopped" if self._budget.stopped_by else "finished"
+        session.why = self._budget.stopped_by
+
+    def _workers(self, sharing: Mapping[str, tuple[list[str], int]]) -> Iterator[Any]:
+        for names, slots in sharing.values():
+            pending = self._pending(frozenset(names))
+            yield from (self._work(pending) for _ in range(slots))
+
+    def _pending(self, names: frozenset[str]) -> Iterator[Trial]:
+        for trial in self._plan.trials:
+            if trial.candidate in names and trial.key not in self._session.done:
+                yield trial
+
+    async def _work(self, pending: Iterator[Trial]) -> None:
+        for trial in pending:
+            if not self._budget.may_start():
+                return
+            await self._trial(trial)
+
+    async def _trial(self, trial: Trial) -> None:
+        candidate = self._plan.candidates[trial.candidate]
+        prompt = build_prompt(self._plan.evalsets[trial.evalset], self._items[trial.evalset][trial.item], candidate)
+        self._watchers.tell(TrialStarted(trial=trial))
+        attempts = await ask_until_done(
+            self._client,
+            candidate,
+            prompt,
+            trial,
+            retry=self._settings.retry,
+            seed=self._settings.seed,
+            clock=self._clock,
+            may_request=self._budget.may_request,
+        )
+        if not attempts:
+            self._budget.finish(0, 0.0)
+            return
+        record = self._record(trial, candidate, attempts)
+        self._budget.finish(_tokens(attempts), float(record.metrics["cost_usd"] or 0.0))
+        await self._session.keep(record)
+        last = record.last
+        self._watchers.tell(
+            TrialFinished(trial=trial, outcome=last.outcome, metrics=record.metrics, flags=record.flags)
+        )
+
+    def _record(self, trial: Trial, candidate: Candidate, attempts: tuple[Attempt, ...]) -> Record:
+        measured = measure(attempts, price=self._prices[candidate.name])
+        return Record(
+            trial=trial,
+            attempts=attempts,
+            metrics=measured.metrics,
+            missing=measured.missing,
+            flags=(*measured.flags, *tier_flags(candidate, attempts[-1])),
+        )
+
+
+def _tokens(attempts: Iterable[Attempt]) -> int:
+    return sum((attempt.usage.n_prompt or 0) + (attempt.usage.n_out or 0) for attempt in attempts)
+
+
+async def _grade(layout: Layout, plan: Plan, watchers: Watchers) -> None:
+    """Grade what has no grade yet, in a thread; the folder is locked while its grades grow."""
+
+    def told(trial: Trial, grade: Any, n: int, of: int) -> None:
+        watchers.tell(Graded(trial=trial, grade=grade, n_graded=n, n_to_grade=of))
+
+    def work() -> None:
+        with layout.locked():
+            done = set(Run.open(layout.folder).grades)
+            grade_run(layout, list(plan.evalsets.values()), done, told)
+
+    await asyncio.to_thread(work)
+
+
+def _finished(manifest: Mapping[str, Any]) -> Finished:
+    return Finished(
+        run=manifest["run"],
+        status=manifest["status"],
+        why=manifest["why"],
+        n_trials=manifest["n_trials"],
+        n_done=manifest.get("n_done", 0),
+    )

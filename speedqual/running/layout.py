@@ -1,0 +1,194 @@
+"""Where things lie in a run folder, and how they are found again after a crash."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from speedqual.errors import RunFolderError, StorageError
+from speedqual.records import EvalSet, Event
+from speedqual.running.codec import decode_events
+
+__all__ = ["Layout"]
+
+_MEND = "Restore the file from a copy, or drop the line"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The files of one run folder."""
+
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """How messages call the folder: its own name, never its whole path."""
+        return self.folder.name
+
+    @property
+    def manifest(self) -> Path:
+        return self.folder / "manifest.json"
+
+    @property
+    def records(self) -> Path:
+        return self.folder / "records.jsonl"
+
+    @property
+    def grades(self) -> Path:
+        return self.folder / "grades.jsonl"
+
+    @property
+    def parquet(self) -> Path:
+        return self.folder / "records.parquet"
+
+    def segment(self, session: int) -> Path:
+        """The token events of one call of evaluate."""
+        return self.folder / "events" / f"{session:04d}.jsonl.gz"
+
+    def evalset(self, hash_: str) -> Path:
+        return self.folder / "evalsets" / f"{hash_}.json"
+
+    def create(self) -> None:
+        """Make the folders."""
+        try:
+            for part in (self.folder / "events", self.folder / "evalsets"):
+                part.mkdir(parents=True, exist_ok=True)
+        except OSError as fault:
+            raise StorageError(
+                f"the run folder cannot be made: {fault.strerror}", where=self.name, fix="Choose another folder"
+            ) from fault
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the folder against other processes. The lock dies with its holder."""
+        lock = FileLock(self.folder / ".lock")
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise RunFolderError(
+                "another process is writing this run", where=self.name, fix="Wait for it, or choose another folder"
+            ) from None
+        except OSError as fault:
+            raise StorageError(f"the run folder cannot be locked: {fault.strerror}", where=self.name) from fault
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def write_json(self, path: Path, value: Mapping[str, Any]) -> None:
+        """Replace a file in one step, so that a crash leaves the old one or the new one."""
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=1, default=str)
+        new = path.with_name(f".{path.name}.new")
+        try:
+            with new.open("wb") as file:
+                file.write(text.encode("utf-8", "replace"))
+                file.flush()
+                os.fsync(file.fileno())
+            new.replace(path)
+        except OSError as fault:
+            raise StorageError(
+                f"{path.name} cannot be written: {fault.strerror}",
+                where=self.name,
+                fix="Free some space and resume the run; all that was finished before is kept",
+            ) from fault
+
+    def read_manifest(self) -> dict[str, Any]:
+        """Raises RunFolderError when there is none or it cannot be read."""
+        where = f"{self.name}/manifest.json"
+        try:
+            manifest = json.loads(self.manifest.read_bytes())
+        except FileNotFoundError:
+            raise RunFolderError("this is no run folder: it has no manifest.json", where=self.name) from None
+        except OSError as fault:
+            raise RunFolderError(f"the file cannot be read: {fault.strerror}", where=where) from None
+        except ValueError as fault:
+            raise RunFolderError(f"the file is damaged: {fault}", where=where, fix="Restore it from a copy") from None
+        if not isinstance(manifest, dict) or "format" not in manifest:
+            raise RunFolderError("the file is no manifest of a run", where=where, fix="Restore it from a copy")
+        return manifest
+
+    def lines(self, path: Path) -> Iterator[dict[str, Any]]:
+        """The lines of an append-only file. A last line that was cut off is left out.
+
+        Raises RunFolderError with file and line when one in the middle cannot be read.
+        """
+        for _, line in self._numbered(path):
+            yield line
+
+    def _numbered(self, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+        """``(end offset, line)`` for each whole line."""
+        end = 0
+        try:
+            with path.open("rb") as file:
+                for number, raw in enumerate(file, 1):
+                    if not raw.endswith(b"\n"):
+                        return
+                    end += len(raw)
+                    yield end, _parsed(raw, f"{self.name}/{path.name}:{number}")
+        except FileNotFoundError:
+            return
+        except OSError as fault:
+            raise RunFolderError(
+                f"the file cannot be read: {fault.strerror}", where=f"{self.name}/{path.name}"
+            ) from None
+
+    def repair(self) -> None:
+        """Cut what a crash left half-written: the last line, and records whose events never reached the disk."""
+        sizes = {path.name: path.stat().st_size for path in (self.folder / "events").glob("*.gz")}
+        for path in (self.records, self.grades):
+            whole = 0
+            for end, line in self._numbered(path):
+                where = line.get("events")
+                if where and sizes.get(where["segment"], 0) < where["offset"] + where["bytes"]:
+                    break
+                whole = end
+            if path.exists() and path.stat().st_size > whole:
+                os.truncate(path, whole)
+
+    def read_events(self, where: Mapping[str, Any] | None) -> list[list[Event]]:
+        """The events of each attempt of a record; empty when it has none."""
+        if where is None:
+            return []
+        path = self.folder / "events" / Path(where["segment"]).name
+        try:
+            with path.open("rb") as file:
+                file.seek(where["offset"])
+                return decode_events(file.read(where["bytes"]))
+        except (OSError, ValueError) as fault:
+            raise RunFolderError(
+                f"the token events at byte {where['offset']} cannot be read: {fault}",
+                where=f"{self.name}/events/{path.name}",
+                fix="Resume the run to ask these again, or restore the file",
+            ) from None
+
+    def write_evalset(self, evalset: EvalSet) -> None:
+        """Keep a set, so that grading again needs nothing else."""
+        self.write_json(self.evalset(evalset.hash), evalset.to_dict())
+
+    def read_evalset(self, hash_: str) -> EvalSet:
+        """A set as it was asked. Code that it brought is not allowed to run until the caller says so."""
+        path = self.evalset(hash_)
+        where = f"{self.name}/evalsets/{path.name}"
+        try:
+            data = json.loads(path.read_bytes())
+            data["grader"]["options"].pop("_allow_code", None)
+            return EvalSet.from_dict(data)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as fault:
+            raise RunFolderError(f"the eval set cannot be read: {fault}", where=where) from None
+
+
+def _parsed(raw: bytes, where: str) -> dict[str, Any]:
+    try:
+        line = json.loads(raw)
+    except ValueError as fault:
+        raise RunFolderError(f"the line is damaged: {fault}", where=where, fix=_MEND) from None
+    if not isinstance(line, dict):
+        raise RunFolderError("the line is no JSON object", where=where, fix=_MEND)
+    return line

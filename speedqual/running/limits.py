@@ -1,0 +1,61 @@
+"""Spending under limits: requests, tokens, money."""
+
+from __future__ import annotations
+
+from speedqual.running.settings import Limits
+
+__all__ = ["Budget"]
+
+
+class Budget:
+    """What has been spent, and whether one more trial fits.
+
+    The largest trial so far stands for each one in flight, so that a limit on tokens or money is overshot by no more
+    than one trial's surprise.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.requests = 0
+        self.tokens = 0
+        self.usd = 0.0
+        self.stopped_by = ""
+        self._in_flight = 0
+        self._most_tokens = 0
+        self._most_usd = 0.0
+
+    def may_start(self) -> bool:
+        """Whether another trial may begin; once a limit says no, it stays no."""
+        self.stopped_by = self.stopped_by or self._exceeded()
+        if self.stopped_by:
+            return False
+        self._in_flight += 1
+        return True
+
+    def may_request(self) -> bool:
+        """Whether another request may be sent, a retry included; counts it if so."""
+        if self.limits.requests is not None and self.requests >= self.limits.requests:
+            self.stopped_by = self.stopped_by or self._words("requests")
+            return False
+        self.requests += 1
+        return True
+
+    def finish(self, tokens: int, usd: float) -> None:
+        """Count a finished trial."""
+        self._in_flight -= 1
+        self.tokens += tokens
+        self.usd += usd
+        self._most_tokens, self._most_usd = max(self._most_tokens, tokens), max(self._most_usd, usd)
+
+    def _exceeded(self) -> str:
+        limits, more = self.limits, self._in_flight + 1
+        if limits.requests is not None and self.requests >= limits.requests:
+            return self._words("requests")
+        if limits.tokens is not None and self.tokens + more * self._most_tokens > limits.tokens:
+            return self._words("tokens")
+        if limits.usd is not None and self.usd + more * self._most_usd > limits.usd:
+            return self._words("usd")
+        return ""
+
+    def _words(self, name: str) -> str:
+        return f"the limit of {getattr(self.limits, name):g} {'USD' if name == 'usd' else name}"

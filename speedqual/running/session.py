@@ -1,0 +1,149 @@
+"""One call of evaluate on a run folder: opens or resumes it, keeps its journal, closes it whatever happened."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from typing import Any
+
+from speedqual.clock import Clock
+from speedqual.errors import RunFolderError, StorageError, UsageError
+from speedqual.records import Price, Record
+from speedqual.running.codec import key_of
+from speedqual.running.journal import Journal
+from speedqual.running.layout import Layout
+from speedqual.running.manifest import new_manifest, new_session
+from speedqual.running.plan import Plan
+from speedqual.running.settings import Settings
+
+__all__ = ["Session", "opened", "refuse_unless_fit"]
+
+_MODELS_KEPT = 20
+
+
+def refuse_unless_fit(layout: Layout, plan: Plan, settings: Settings, *, resume: bool) -> None:
+    """Raise before anything is spent when the folder holds another run, or holds one and ``resume`` was not said."""
+    if not layout.manifest.exists():
+        if resume and not layout.folder.exists():
+            raise RunFolderError("there is no run to resume", where=layout.name, fix="Leave resume out to begin one")
+        if layout.folder.exists() and any(layout.folder.iterdir()) and not resume:
+            raise UsageError("the folder is not empty", where=layout.name, fix="Choose another folder")
+        return
+    if not resume:
+        raise UsageError("the folder holds a run", where=layout.name, fix="Resume it, or choose another folder")
+    manifest = layout.read_manifest()
+    for what, was, now in _facts(manifest, plan, settings):
+        if was != now:
+            raise RunFolderError(
+                f"the run was begun with other {what}: {was} then, {now} now",
+                where=layout.name,
+                fix="Resume with the same, or begin a run in another folder",
+            )
+
+
+def _facts(manifest: Mapping[str, Any], plan: Plan, settings: Settings) -> Iterator[tuple[str, object, object]]:
+    """What must not change between the calls of one run."""
+    yield (
+        "candidates",
+        sorted(f"{entry['name']} ({entry['id']})" for entry in manifest["candidates"]),
+        sorted(f"{candidate.name} ({candidate.id})" for candidate in plan.candidates.values()),
+    )
+    yield (
+        "eval sets",
+        sorted(f"{entry['name']} ({entry['hash']})" for entry in manifest["evalsets"]),
+        sorted(f"{evalset.name} ({evalset.hash})" for evalset in plan.evalsets.values()),
+    )
+    yield "seed", manifest["seed"], settings.seed
+    yield "number of trials", manifest["n_trials"], len(plan.trials)
+
+
+class Session:
+    """A locked run folder that takes records. ``status`` and ``why`` say how the asking ended."""
+
+    def __init__(self, layout: Layout, manifest: dict[str, Any], number: int, journal: Journal, done: set[str]) -> None:
+        self.layout, self.manifest, self.number, self.done = layout, manifest, number, done
+        self.n_done = len(done)
+        self.status, self.why = "interrupted", ""
+        self.client: dict[str, Any] | None = None
+        self._journal = journal
+        self._served: dict[str, Counter[str]] = {}
+
+    @property
+    def run(self) -> str:
+        return str(self.manifest["run"])
+
+    async def keep(self, record: Record) -> None:
+        """Hand a finished trial to the disk; waits only when the disk is behind."""
+        served = self._served.setdefault(record.trial.candidate, Counter())
+        model = record.last.served_model
+        if model is not None and (model in served or len(served) < _MODELS_KEPT):
+            served[model] += 1
+        self._journal.put(record)
+        self.n_done += 1
+        await self._journal.room()
+
+    def finish(self, clock: Clock) -> None:
+        """Make all records durable, then say in the manifest how it ended. Raises StorageError when the disk failed."""
+        try:
+            self._journal.close()
+        except StorageError:
+            self.status, self.why = "failed", "the run folder could not be written"
+            with suppress(StorageError):
+                self._write_manifest(clock)
+            raise
+        self._write_manifest(clock)
+
+    def _write_manifest(self, clock: Clock) -> None:
+        served = self.manifest["served"]
+        for name, models in self._served.items():
+            served[name] = dict(Counter(served.get(name, {})) + models)
+        ended = datetime.fromtimestamp(clock.wall_ns() / 1e9, UTC).isoformat(timespec="milliseconds")
+        self.manifest["sessions"][self.number] |= {"ended": ended, "status": self.status, "client": self.client}
+        self.manifest |= {"status": self.status, "why": self.why, "n_done": self.n_done, "client": self.client}
+        self.layout.write_json(self.layout.manifest, self.manifest)
+
+
+@contextmanager
+def opened(
+    layout: Layout,
+    run: str,
+    plan: Plan,
+    settings: Settings,
+    prices: Mapping[str, Price | None],
+    clock: Clock,
+    scrub: Callable[[bytes], bytes],
+) -> Iterator[Session]:
+    """The folder, locked, mended after a crash, with its journal open; closed and described at the end."""
+    layout.create()
+    with layout.locked():
+        if layout.manifest.exists():
+            manifest = layout.read_manifest() | {"status": "running", "why": ""}
+            layout.repair()
+        else:
+            manifest = new_manifest(run, plan, settings, prices, clock)
+            for evalset in plan.evalsets.values():
+                layout.write_evalset(evalset)
+        manifest["sessions"].append(new_session(clock))
+        layout.write_json(layout.manifest, manifest)
+        number = len(manifest["sessions"]) - 1
+        done = {key_of(line) for line in layout.lines(layout.records)}
+        session = Session(layout, manifest, number, Journal(layout, number, scrub), done)
+        try:
+            yield session
+        except StorageError:
+            with suppress(StorageError):
+                session.finish(clock)
+            raise
+        except BaseException as fault:
+            session.status, session.why = _ended_by(fault)
+            session.finish(clock)
+            raise
+        session.finish(clock)
+
+
+def _ended_by(fault: BaseException) -> tuple[str, str]:
+    if isinstance(fault, Exception):
+        return "failed", str(fault) or type(fault).__name__
+    return "interrupted", "cancelled by the user"
