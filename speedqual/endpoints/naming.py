@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
+from speedqual.endpoints.prices import price_from_table
 from speedqual.endpoints.registry import names
 from speedqual.errors import ConfigError
-from speedqual.records import Candidate, Price
+from speedqual.records import Candidate
 
 __all__ = ["ALIASES", "candidates_from_table", "parse_candidate"]
 
@@ -41,12 +42,6 @@ ALIASES: Mapping[str, str] = {
 _TEXTS = frozenset({"endpoint", "model", "base_url", "api_key_env", "tier", "ladder", "rung", "system", "group"})
 _NUMBERS = frozenset({"x", "params_b", "claimed_tok_s", "usd_per_hour"})
 _KEYS = _TEXTS | _NUMBERS | {"params", "headers", "price", "tags", "shots", "cache"}
-_PRICE_KEYS: Mapping[str, str] = {
-    "input": "input_usd_per_mtok",
-    "output": "output_usd_per_mtok",
-    "cached": "cached_usd_per_mtok",
-    "cache_write": "cache_write_usd_per_mtok",
-}
 _SECRET_NAME = re.compile(r"authorization|api[-_]?key|token$|secret|password", re.IGNORECASE)
 _HARMLESS = re.compile(r"max_.*tokens?$|.*_tokens$", re.IGNORECASE)
 
@@ -120,7 +115,7 @@ def _value(key: str, value: Any, where: str) -> Any:
     if key == "tags":
         return _tags(value, where)
     if key == "price":
-        return _price(value, where)
+        return price_from_table(value, where)
     table = _of_type(value, Mapping, "a table", where)
     if key == "headers":
         table = {name: _of_type(v, str, "a string", f"{where}.{name}") for name, v in table.items()}
@@ -144,24 +139,6 @@ def _tags(value: Any, where: str) -> tuple[str, ...]:
     if not isinstance(value, (list, tuple)) or not all(isinstance(tag, str) for tag in value):
         raise ConfigError("tags are a list of strings", where=where, fix='Write tags = ["…"]')
     return tuple(value)
-
-
-def _price(value: Any, where: str) -> Price:
-    """US dollars per million tokens: ``{input = 2.5, output = 10, cached = 1.25, as_of = "2026-11-01"}``."""
-    table = _of_type(value, Mapping, "a table", where)
-    found: dict[str, Any] = {"source": "settings"}
-    known = {**_PRICE_KEYS, **{name: name for name in _PRICE_KEYS.values()}}
-    for key, amount in table.items():
-        if key in ("as_of", "source"):
-            found[key] = str(amount)
-        elif key not in known:
-            raise ConfigError(f"unknown key {key!r}", where=f"{where}.{key}", fix=_suggest(key, (*known, "as_of")))
-        else:
-            number = _number(amount, f"{where}.{key}")
-            if number < 0:
-                raise ConfigError("a price is not negative", where=f"{where}.{key}", fix="Leave it out if unknown")
-            found[known[key]] = number
-    return Price(**found)
 
 
 def _refuse_secrets(table: Mapping[str, Any], where: str) -> None:
