@@ -48,10 +48,7 @@ def run_asserts(sandbox: Sandbox, source: str, spec: Spec, limits: Limits, *, mo
 def _tally(reply: Mapping[str, Any], spec: Spec, end: CaseOutcome | None) -> list[CaseOutcome]:
     right, wrong, expected = reply.get("right", 0), reply.get("wrong", []), reply.get("expected", 0)
     outcomes = [CaseOutcome("none")] * right
-    if end is not None:
-        failed = [end]
-    else:
-        failed = [_wrong(each, spec) for each in wrong]
+    failed = [end] if end is not None else [_wrong(each, spec) for each in wrong]
     if not outcomes and not failed:
         return [CaseOutcome("grader_error", "the tests ran no assert")]
     missing = max(0, expected - len(outcomes) - len(failed)) if failed else 0

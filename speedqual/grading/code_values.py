@@ -130,7 +130,8 @@ def equal(got: Any, expected: Any, *, float_ok: bool = True, tolerance: float = 
         return abs(got - expected) <= tolerance * max(1.0, abs(expected))
     if isinstance(got, (set, frozenset)):
         return _keys(got) == _keys(expected)
-    return bool(got == expected)
+    same: bool = got == expected
+    return same
 
 
 def _is_number(value: Any) -> bool:

@@ -265,11 +265,11 @@ def _forward(do: str) -> Callable[..., Any]:
     return lambda self, *args: _ask(self, do, *args)
 
 
-for _name in ["len", "str", "repr", "bool", "int", "float", "abs", "lt", "le", "gt", "ge", "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "neg", "matmul", "getitem", "setitem", "delitem"]:  # fmt: skip
+_PLAIN = "len str repr bool int float abs lt le gt ge add sub mul truediv floordiv mod pow neg matmul getitem setitem delitem"
+for _name in _PLAIN.split():
     setattr(Remote, f"__{_name}__", _forward(_name))
-for _name in ("and", "or"):
-    setattr(Remote, f"__{_name}__", _forward(f"{_name}_"))
-Remote.__contains__ = _forward("contains")  # type: ignore[attr-defined]
+for _name, _do in (("and", "and_"), ("or", "or_"), ("contains", "contains")):
+    setattr(Remote, f"__{_name}__", _forward(_do))
 
 
 class _Recorder(ast.NodeTransformer):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import math
 import os
 import resource
 import signal
-from collections.abc import Sequence
 
 from speedqual.grading.sandbox import landlock, seccomp
 from speedqual.grading.sandbox.jobs import Limits
@@ -17,12 +15,13 @@ __all__ = ["DEVICES", "RESULT_FD", "SOCKET_FD", "confine", "drop_capabilities", 
 
 RESULT_FD, SOCKET_FD = 3, 4
 DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
-_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 1, 4, 24, 38
-_CAPABILITY_VERSION_3, _LAST_CAPABILITY = 0x20080522, 40
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
+_CAPABILITY_HEADER = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3, this process
+_NO_CAPABILITY = (ctypes.c_uint32 * 6)()
 
 
-def wire(stdin: int, result: int, output: int, socket: int | None) -> None:
-    """Put the descriptors where drivers expect them and close all others."""
+def wire(stdin: int, result: int, output: int, socket: int | None, *, keep: int) -> None:
+    """Put the descriptors where drivers expect them and close all others but ``keep``, which must be a high number."""
     os.setsid()
     numbers = [stdin, output, output, result, *([] if socket is None else [socket])]
     high = [os.dup(fd) for fd in numbers]  # away from the numbers that are about to be overwritten
@@ -30,7 +29,8 @@ def wire(stdin: int, result: int, output: int, socket: int | None) -> None:
         high = [os.dup(fd) for fd in high]
     for target, fd in enumerate(high):
         os.dup2(fd, target, inheritable=True)
-    os.closerange(len(high), 65_536)
+    os.closerange(len(high), keep)
+    os.closerange(keep + 1, 65_536)
 
 
 def limit(limits: Limits, *, processes: bool) -> None:
@@ -54,14 +54,10 @@ def _set(which: int, value: int) -> None:
 
 
 def drop_capabilities() -> None:
-    """Root without its powers: no capability now, none to be gained. A process without any is left as it is."""
+    """Root without its powers: no capability now, and without new privileges none to be gained by a program."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    for capability in range(_LAST_CAPABILITY + 1):
-        libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
-    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
-    nothing = (ctypes.c_uint32 * 6)()
-    if libc.capset(header, nothing) != 0:
+    if libc.capset(_CAPABILITY_HEADER, _NO_CAPABILITY) != 0:
         raise OSError(ctypes.get_errno(), "the capabilities could not be dropped")
 
 
@@ -70,20 +66,18 @@ def keep_from_tracers() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
-def confine(limits: Limits, *, profile: seccomp.Profile, read: Sequence[str], folder: str, use_landlock: bool) -> None:
+def confine(limits: Limits, *, profile: seccomp.Profile, rules: landlock.Rules | None, folder: str) -> None:
     """Everything from the parent-death signal to the call filter, in the folder that is this process's own.
 
-    Raises OSError when one step fails: the caller must not run anything then.
+    ``rules`` None = the kernel has no Landlock: bubblewrap's mounts stand alone then. Raises OSError when one step fails: the caller must not run anything then.
     """
     parent = os.getppid()
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         os._exit(1)
     os.chdir(folder)
-    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:  # noqa: PTH123
-        score.write("1000")  # when the machine runs out of memory this one goes first
     limit(limits, processes=profile == "tool")
     drop_capabilities()
-    if use_landlock:
-        landlock.restrict(read=[*read, *DEVICES[1:]], write=[folder, DEVICES[0]])
+    if rules is not None:
+        rules.enforce(folder)
     seccomp.install(profile)

@@ -7,10 +7,11 @@ ordinary user alike. Paths that do not exist are left out.
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 from collections.abc import Iterable
 
-__all__ = ["abi", "restrict"]
+__all__ = ["Rules", "abi"]
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446  # one number on every architecture
 _VERSION_FLAG, _PATH_BENEATH = 1, 1
@@ -41,25 +42,42 @@ class _Beneath(ctypes.Structure):
     _fields_ = (("access", ctypes.c_uint64), ("fd", ctypes.c_int32))
 
 
-def restrict(*, read: Iterable[str], write: Iterable[str], version: int | None = None) -> None:
-    """Confine this process for good. Raises OSError when the kernel refuses.
+class Rules:
+    """What may be read and written, put together once and enforced in many children.
 
     ``read``: files and folders that may be read and executed; ``write``: folders where plain files may be made, and files
     (such as ``/dev/null``) that may be written.
     """
-    version = abi() if version is None else version
-    libc = ctypes.CDLL(None, use_errno=True)
-    handled = _ALL_BY_ABI[min(version, max(_ALL_BY_ABI))]
-    rules = _Ruleset(handled, _NETWORK if version >= 4 else 0, _SCOPES if version >= 6 else 0)
-    size = 24 if version >= 6 else 16 if version >= 4 else 8
-    ruleset = _checked(libc.syscall(_CREATE, ctypes.byref(rules), ctypes.c_size_t(size), 0))
-    try:
+
+    def __init__(self, *, read: Iterable[str], write: Iterable[str]) -> None:
+        self._version = abi()
+        self._handled = _ALL_BY_ABI[min(self._version, max(_ALL_BY_ABI))]
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        low = self._create(self._handled, whole=True)
+        self.fd = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, 200)
+        os.close(low)
         for path, access in [*((p, READ) for p in read), *((p, WRITE) for p in write)]:
-            _add(libc, ruleset, path, access & handled)
-        _checked(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-        _checked(libc.syscall(_RESTRICT, ruleset, 0))
-    finally:
-        os.close(ruleset)
+            _add(self._libc, self.fd, path, access & self._handled)
+
+    def _create(self, handled: int, *, whole: bool) -> int:
+        version = self._version if whole else 1
+        rules = _Ruleset(handled, _NETWORK if version >= 4 else 0, _SCOPES if version >= 6 else 0)
+        size = 24 if version >= 6 else 16 if version >= 4 else 8
+        return _checked(self._libc.syscall(_CREATE, ctypes.byref(rules), ctypes.c_size_t(size), 0))
+
+    def enforce(self, folder: str) -> None:
+        """Confine this process for good, with ``folder`` as the only one of the writable ones that is left to it.
+
+        Raises OSError when the kernel refuses.
+        """
+        changing = WRITE & ~READ & self._handled
+        own = self._create(changing, whole=False)
+        for path in (folder, "/dev/null"):
+            _add(self._libc, own, path, changing)
+        _checked(self._libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+        for ruleset in (self.fd, own):
+            _checked(self._libc.syscall(_RESTRICT, ruleset, 0))
+            os.close(ruleset)
 
 
 def _add(libc: ctypes.CDLL, ruleset: int, path: str, access: int) -> None:

@@ -101,7 +101,7 @@ def attempt(payload: dict[str, Any]) -> list[str]:
         "shared memory": lambda: _write("/dev/shm/speedqual-probe"),
         "fork": _fork,
         "daemon": lambda: os.posix_spawn("/bin/sleep", ["sleep", "30"], {}),
-        "kill the parent": lambda: os.kill(os.getppid(), signal.SIGCONT) or True,
+        "kill the parent": _signal_the_parent,
         "two gigabytes": lambda: len(bytearray(_TWO_GB)),
         "privileges": lambda: ctypes.CDLL(None).unshare(0x10000000) == 0,
     }
@@ -121,6 +121,11 @@ def _read(path: str) -> bool:
 def _write(path: str) -> bool:
     with open(path, "w") as file:  # noqa: PTH123
         file.write("x")
+    return True
+
+
+def _signal_the_parent() -> bool:
+    os.kill(os.getppid(), signal.SIGCONT)
     return True
 
 

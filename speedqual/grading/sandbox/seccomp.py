@@ -11,11 +11,12 @@ import ctypes
 import errno
 import os
 import struct
+from functools import cache
 from typing import Literal
 
 from speedqual.grading.sandbox import syscalls
 
-__all__ = ["Profile", "available", "build", "install"]
+__all__ = ["Profile", "available", "build", "install", "prepare"]
 
 Profile = Literal["test", "tool"]
 
@@ -28,6 +29,8 @@ _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 38, 22, 2
 _IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # TCGETS TIOCGWINSZ FIONREAD FIONBIO FIONCLEX FIOCLEX
 _PRCTLS = (15, 16, 0x53564D41)  # PR_SET_NAME PR_GET_NAME PR_SET_VMA
 _FCNTLS_OF_OTHERS = (8, 10, 15)  # F_SETOWN F_SETSIG F_SETOWN_EX: they send a signal to any process
+
+_OWN_PID = 0x5EC0F11E
 
 Instruction = tuple[int, int, int, int]
 
@@ -117,13 +120,34 @@ def _tool_rules(parent: int) -> list[Instruction]:
     ]
 
 
+def _between(low: int, high: int) -> list[Instruction]:
+    return [(_JUMP_AT_LEAST, 2, 0, high + 1), (_JUMP_AT_LEAST, 0, 1, low), _return(_ALLOW)]
+
+
+def _ranges(numbers: list[int]) -> list[tuple[int, int]]:
+    """Runs of consecutive numbers: a short filter is installed faster, and one is installed for every test."""
+    ranges: list[tuple[int, int]] = []
+    for number in sorted(numbers):
+        if ranges and ranges[-1][1] == number - 1:
+            ranges[-1] = (ranges[-1][0], number)
+        else:
+            ranges.append((number, number))
+    return ranges
+
+
 def build(profile: Profile, *, pid: int, parent: int) -> list[Instruction]:
     """The filter as (code, jump if true, jump if false, k). ``pid`` is the filtered process, ``parent`` the worker."""
     if profile == "test":
-        plain = [step for number in syscalls.allowed() for step in ((_JUMP_EQUAL, 0, 1, number), _return(_ALLOW))]
+        plain = [step for low, high in _ranges(syscalls.allowed()) for step in _between(low, high)]
         return [*_head(), *plain, *_test_rules(pid), _refuse(errno.EPERM)]
     plain = [step for n in syscalls.denied() for step in ((_JUMP_EQUAL, 0, 1, n), _refuse(errno.EPERM))]
     return [*_head(), *plain, *_tool_rules(parent), _return(_ALLOW)]
+
+
+@cache
+def prepare(profile: Profile, parent: int) -> bytes:
+    """The assembled filter with a mark for the process's own number: a worker makes it once, before it forks."""
+    return b"".join(struct.pack("HBBI", *step) for step in build(profile, pid=_OWN_PID, parent=parent))
 
 
 class _Program(ctypes.Structure):
@@ -132,9 +156,9 @@ class _Program(ctypes.Structure):
 
 def install(profile: Profile) -> None:
     """Filter this process from now on. Raises OSError when the kernel refuses."""
-    steps = build(profile, pid=os.getpid(), parent=os.getppid())
-    packed = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
-    program = _Program(len(steps), ctypes.cast(packed, ctypes.c_void_p))
+    template = prepare(profile, os.getppid())
+    packed = ctypes.create_string_buffer(template.replace(struct.pack("I", _OWN_PID), struct.pack("I", os.getpid())))
+    program = _Program(len(template) // 8, ctypes.cast(packed, ctypes.c_void_p))
     libc = ctypes.CDLL(None, use_errno=True)
     _checked(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
     _checked(libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0))

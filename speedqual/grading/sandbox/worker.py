@@ -23,7 +23,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from speedqual.grading.sandbox import confine
+from speedqual.grading.sandbox import confine, landlock, seccomp
 from speedqual.grading.sandbox.framing import read_frame, write_frame
 from speedqual.grading.sandbox.jobs import Job, Result, Role
 from speedqual.grading.sandbox.watch import Watched
@@ -41,14 +41,19 @@ class Worker:
 
     def __init__(self, config: Mapping[str, Any], control: int) -> None:
         self._control = control
-        self._read: list[str] = list(config["read"])
-        self._landlock: bool = config["landlock"]
         self._bare: bool = config["bare"]
         self._scratch = tempfile.mkdtemp(prefix="sq-", dir=config["scratch"])
+        read, write = [*config["read"], *confine.DEVICES[1:]], [self._scratch, confine.DEVICES[0]]
+        self._rules = landlock.Rules(read=read, write=write) if config["landlock"] else None
+        self._keep = self._rules.fd if self._rules else 1000
         self._drivers: dict[str, Driver] = {}
         for name in config["drivers"]:
             module, _, function = name.partition(":")
             self._drivers[name] = getattr(importlib.import_module(module), function)
+
+        if not self._bare:
+            seccomp.prepare("test", os.getpid())
+            seccomp.prepare("tool", os.getpid())
 
     def close(self) -> None:
         """Remove the folder of all jobs."""
@@ -106,7 +111,7 @@ class Worker:
         """Never returns. Exit status 0 = the driver's whole reply was written."""
         code = NOT_CONFINED
         try:
-            confine.wire(_stdin(role), result_w, output_w, end.fileno() if end else None)
+            confine.wire(_stdin(role), result_w, output_w, end.fileno() if end else None, keep=self._keep)
             self._confine(role, folder)
             code = NO_REPLY
             if role.argv:
@@ -123,9 +128,8 @@ class Worker:
         confine.confine(
             role.limits,
             profile="tool" if role.argv else "test",
-            read=self._read,
+            rules=self._rules,
             folder=folder,
-            use_landlock=self._landlock,
         )
 
 
@@ -172,6 +176,8 @@ def main() -> None:
     os.dup2(null, 1)
     confine.keep_from_tracers()
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:  # noqa: PTH123
+        score.write("1000")  # when the machine runs out of memory, this one and its children go first
     config = read_frame(control)
     if config is None:
         return
