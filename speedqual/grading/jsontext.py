@@ -186,7 +186,7 @@ def _fits(value: Any, keys: frozenset[str], want_list: bool) -> bool:
         return bool(keys & value.keys()) if keys else bool(value)
     if isinstance(value, list):
         rows = [row for row in value if isinstance(row, dict)]
-        return any(keys & row.keys() for row in rows) if rows and keys else want_list
+        return any(keys & row.keys() for row in rows) if keys else want_list and bool(value)
     return False
 
 

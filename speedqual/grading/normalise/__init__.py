@@ -16,6 +16,7 @@ from speedqual.grading.normalise.base import AMBIGUOUS, BAD, Fault, Reading, Set
 __all__ = [
     "AMBIGUOUS",
     "BAD",
+    "DEFAULT",
     "KINDS",
     "Comparison",
     "Fault",
