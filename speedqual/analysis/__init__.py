@@ -10,6 +10,8 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
+    "Cliffs": "cliffs",
+    "CliffsResult": "cliffs",
     "Frontier": "frontier",
     "FrontierResult": "frontier",
     "Interval": "intervals",

@@ -142,7 +142,7 @@ def _with_shared(frame: pd.DataFrame, df: pd.DataFrame, columns: _Columns) -> pd
         if theirs:
             frame[ours] = df[theirs].astype(str)
     if columns.item:
-        frame["item"] = df[list(columns.item)].astype(str).agg("/".join, axis=1)
+        frame["item"] = _joined(df[list(columns.item)], "/")
     return frame
 
 
@@ -178,7 +178,7 @@ def _told_apart(names: pd.Series[str], df: pd.DataFrame, columns: _Columns) -> p
                 chosen.append(column)
             if chosen and not df.loc[rows, chosen].duplicated().any():
                 break
-        labels = df.loc[rows, chosen].astype(str).agg(", ".join, axis=1) if chosen else pd.Series("", index=rows)
+        labels = _joined(df.loc[rows, chosen], ", ") if chosen else pd.Series("", index=rows)
         number = labels.groupby(labels).cumcount() + 1
         again = labels.duplicated(keep=False)
         marks = [
@@ -186,6 +186,12 @@ def _told_apart(names: pd.Series[str], df: pd.DataFrame, columns: _Columns) -> p
         ]
         names.loc[rows] = pd.Series([f"{name} ({mark})" for mark in marks], index=rows)
     return names
+
+
+def _joined(frame: pd.DataFrame, between: str) -> pd.Series[str]:
+    """The cells of each row as one text."""
+    texts = [between.join(map(str, row)) for row in frame.itertuples(index=False)]
+    return pd.Series(texts, index=frame.index, dtype=object)
 
 
 _LONGEST_MARK = 24  # characters; a longer value (a folder name, a hash) tells a reader nothing

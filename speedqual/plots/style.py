@@ -110,6 +110,7 @@ def new_drawing(width: float = 7.6, height: float = 4.6, **subplots: Any) -> tup
     """A figure outside pyplot (nothing global, nothing to close) with its axes."""
     figure = Drawing(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
+    cast(Any, figure.get_layout_engine()).set(w_pad=0.06, h_pad=0.06, hspace=0.03)
     axes = figure.subplots(**subplots)
     for ax in [axes] if isinstance(axes, Axes) else axes.ravel():
         sns.despine(ax=ax)
