@@ -23,6 +23,7 @@ COMMANDS = {
     "runs": "List the runs in a folder.",
     "show": "Print a run's table, or one trial in full.",
     "grade": "Grade a run again, without asking anyone.",
+    "stream": "Look at one stream: a recording, or one live reply.",
     "evalset": "Make, check and show eval sets.",
     "local": "Serve, list and vary model files on this machine.",
     "doctor": "Say what this machine can measure and grade.",

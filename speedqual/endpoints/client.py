@@ -108,6 +108,10 @@ class Client:
         _, attempt = await self._call(candidate, prompt, t_sched, watch)
         return replace(attempt, number=number)
 
+    async def listen(self, candidate: Candidate, prompt: Prompt) -> tuple[RawReply, Attempt]:
+        """As ``ask``, with the stamped bytes beside what they say: what recordings are made of."""
+        return await self._call(candidate, prompt)
+
     async def check(self, candidate: Candidate) -> Attempt:
         """Preflight: one tiny request. Raises the EndpointError that says what is wrong and how to mend it."""
         raw, attempt = await self._call(candidate, TINY)

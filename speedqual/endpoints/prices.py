@@ -156,6 +156,11 @@ def _from_snapshot(model: str, provider: str | None, url: str | None, tier: str,
     return found if found.input_usd_per_mtok is not None or found.output_usd_per_mtok is not None else None
 
 
+def _usd(amount: Any) -> float | None:
+    """A plain price, or the first step of one that rises with the length of the prompt."""
+    return None if amount is None else float(getattr(amount, "base", amount))
+
+
 @cache
 def _snapshot_dates() -> tuple[str, str]:
     """The snapshot's version, and the latest day that it names as one on which prices were looked up."""
