@@ -12,6 +12,7 @@ _HOMES = {
     "check": "checking",
     "describe": "describing",
     "load": "loading",
+    "minimal_sets": "minimal",
     "scaffold": "scaffolding",
     "scaffold_from_csv": "tables",
 }
@@ -23,6 +24,7 @@ __all__ = [
     "check",
     "describe",
     "load",
+    "minimal_sets",
     "scaffold",
     "scaffold_from_csv",
 ]

@@ -37,7 +37,7 @@ def known_graders() -> tuple[str, ...]:
 
 def grader_of(source: Source, card: Card, rows: list[Row], findings: Findings, *, allow_code: bool) -> GraderSpec:
     """The grader of the card, else the set's own grader.py, else the one of the task, else what the columns choose."""
-    name, options = card.grader.name or _default(source, card, rows), dict(card.grader.options)
+    name, options = card.grader.name or _default(source, card, rows, findings), dict(card.grader.options)
     if not name and rows:
         fix = "Add `grader: NAME` to the card, or a column target, tests or facts"
         findings.error(card.at("task"), "neither card nor columns say which grader to use", fix)
@@ -48,10 +48,16 @@ def grader_of(source: Source, card: Card, rows: list[Row], findings: Findings, *
     return GraderSpec(name=name, options=options | _schema(source, options, findings))
 
 
-def _default(source: Source, card: Card, rows: list[Row]) -> str:
+def _default(source: Source, card: Card, rows: list[Row], findings: Findings) -> str:
     if not source.bare and (source.folder / "grader.py").is_file():
         return "file:grader.py"
-    return card.task if card.task in known_graders() else guess_grader(row.data for row in rows)
+    if card.task in known_graders():
+        return card.task
+    near = nearest(card.task, known_graders()) if card.task else ""
+    if near:
+        what = f"the task {card.task!r} is near {near}, and no grader is named"
+        findings.error(card.header.find(card.task, "speedqual", "task"), what, f"Write {near}, or add `grader: NAME`")
+    return near or guess_grader(row.data for row in rows)
 
 
 def _check_name(name: str, card: Card, findings: Findings) -> None:

@@ -23,7 +23,7 @@ def guess_grader(rows: Rows) -> str:
             return "code"
         if any(row.get(column) is not None for column in FACT_COLUMNS):
             return "facts"
-        if isinstance(row.get("target"), (dict, list)):
+        if row.get("target") is not None:
             targets.append(row["target"])
     if not targets:
         return ""

@@ -74,9 +74,8 @@ def read_header(text: str, where: str, findings: Findings) -> Header | None:
     header = Header(where, block)
     for path, key, node in _walk(root, ()):
         if path in header.nodes:
-            findings.error(
-                header._place(key.start_mark.line, key.start_mark.column), f"the key {path[-1]!r} stands twice"
-            )
+            place = header._place(key.start_mark.line, key.start_mark.column)
+            findings.error(place, f"the key {path[-1]!r} stands twice", "Keep one of them")
             return None
         header.nodes[path] = node
         if key is not node:
@@ -126,6 +125,9 @@ def _explain(fault: yaml.YAMLError, block: str, where: str) -> tuple[str, str, s
         return f"{where}:{line}:{column}", "the header has a character that YAML forbids", "Remove it"
     mark = getattr(fault, "problem_mark", None)
     problem = getattr(fault, "problem", None) or "it cannot be read"
+    if "end of stream" in problem or "<stream end>" in problem:
+        mark = getattr(fault, "context_mark", None) or mark  # what is not closed, rather than where the file ends
+        problem = "this is not closed"
     place = f"{where}:{mark.line + 1}:{mark.column + 1}" if mark else where
     return place, f"YAML slip: {problem}", _advice(problem, block, mark.line if mark else 0)
 
@@ -143,8 +145,8 @@ def _advice(problem: str, block: str, line: int) -> str:
         return "Quote the value"
     if "expected <block end>" in problem:
         return "Indent the keys of one table alike"
-    if "quoted scalar" in problem:
-        return "Close the quotes"
+    if problem == "this is not closed":
+        return "Add the closing quote, bracket or brace"
     return "Quote values that contain special characters, and indent with spaces"
 
 

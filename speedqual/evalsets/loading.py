@@ -12,6 +12,7 @@ from pathlib import Path
 
 from speedqual.errors import EvalSetError
 from speedqual.evalsets.card import Card, read_card
+from speedqual.evalsets.columncheck import check_columns
 from speedqual.evalsets.graders import grader_of
 from speedqual.evalsets.guesses import guess_prompt
 from speedqual.evalsets.hashing import hashed
@@ -19,7 +20,6 @@ from speedqual.evalsets.jsonl import Row
 from speedqual.evalsets.jsonl import read as read_jsonl
 from speedqual.evalsets.problems import Findings, quoted
 from speedqual.evalsets.rows import Reading, items_of
-from speedqual.evalsets.slots import check_slots
 from speedqual.evalsets.sources import Source, find
 from speedqual.records import EvalSet, GraderSpec, Item, Message
 
@@ -86,7 +86,7 @@ def read(source: Source, findings: Findings, *, allow_code: bool = False) -> Loa
         rows[card.fewshot.split] = shots
     reader = _Reader(source, card, grader, findings)
     evalset = reader.evalset(rows["test"], shots or [])
-    check_slots(evalset, card, rows, source, findings)
+    check_columns(evalset, card, rows, source, findings)
     return Loaded(source, card, hashed(evalset), rows)
 
 
@@ -162,12 +162,13 @@ class _Reader:
 
 
 def _read_rows(source: Source, file: str, findings: Findings) -> list[Row]:
-    path, where = source.inside(file), source.where(file)
+    path, where = source.rows if source.bare else source.inside(file), source.where(file)
     if path is None:
         findings.error(where, "the file lies outside the folder of the set", "Put a copy into the folder")
         return []
     if not path.is_file():
-        findings.error(where, "there is no such file", _other_rows(source))
+        fix = _other_rows(source) if path.name == "test.jsonl" else "Write the examples into it, or remove fewshot"
+        findings.error(where, "there is no such file", fix)
         return []
     return read_jsonl(path, where, findings)
 

@@ -63,7 +63,7 @@ class Findings:
 def nearest(name: str, known: Iterable[str]) -> str:
     """The known name that ``name`` was probably meant to be; empty when none is near."""
     folded = {_fold(k): k for k in known}
-    found = get_close_matches(_fold(name), folded, n=1, cutoff=0.6)
+    found = get_close_matches(_fold(name), folded, n=1, cutoff=0.7)
     return folded[found[0]] if found else ""
 
 

@@ -109,7 +109,7 @@ def _number_hint(value: Any) -> str:
 def _share(value: Any) -> float:
     number = _number(value)
     if not 0 <= number <= 1:
-        hint = f"Write {number / 100:g} for {number:g} %" if 1 < number <= 100 else "Write a share such as 0.9"
+        hint = f"Write {number / 100:g} for {number:g} %" if 10 <= number <= 100 else "Write a share such as 0.9"
         raise Wrong(f"is {number:g}, outside 0 to 1", hint)
     return number
 
@@ -192,7 +192,7 @@ def _table(value: Any, readers: Mapping[str, Callable[[Any], Any]], example: str
     read: dict[str, Any] = {}
     for key, one in value.items():
         if key not in readers:
-            raise Wrong(f"has no key {key!r}", suggest(key, readers), key)
+            raise Wrong("is no known key", suggest(key, readers), key)
         try:
             read[key] = readers[key](one)
         except Wrong as wrong:

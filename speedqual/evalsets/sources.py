@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from speedqual.errors import EvalSetError
@@ -38,12 +38,14 @@ def find(name_or_path: str | Path) -> Source:
     if not text.strip():
         raise EvalSetError("the name of the eval set is empty", fix=f"Name a folder, or one of: {_builtin()}")
     source = _find(text)
-    if source is None and "@" in text:
-        head, _, tag = text.rpartition("@")
+    head, at, tag = text.rpartition("@")
+    if source is None and head:
         found = _find(head)
-        source = Source(found.name, found.folder, found.rows, found.bare, tag) if found else None
+        source = replace(found, tag=tag) if found else None
     if source is None:
         raise _unknown(text)
+    if at and not tag:
+        raise EvalSetError(f"no tag stands after the @ of {text!r}", fix="Write NAME@minimal")
     return source
 
 
@@ -80,7 +82,8 @@ def _unknown(text: str) -> EvalSetError:
         fix = "Check the path"
     else:
         fix = f"Name a folder, a .jsonl file, or one of: {_builtin()}"
-    return EvalSetError(f"there is no eval set {text!r}", fix=fix)
+    shown = text if len(text) <= 80 else f"{text[:77]}..."
+    return EvalSetError(f"there is no eval set {shown!r}", fix=fix)
 
 
 def _builtin() -> str:

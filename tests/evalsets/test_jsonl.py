@@ -30,7 +30,9 @@ def parse(raw: bytes) -> tuple[list[dict[str, Any]], list[str]]:
     return [row.data for row in rows], [str(problem) for problem in findings.problems]
 
 
-@given(st.lists(st.dictionaries(st.text(), JSON, max_size=5), min_size=1), st.sampled_from(["\n", "\r\n"]), st.booleans())
+@given(
+    st.lists(st.dictionaries(st.text(), JSON, max_size=5), min_size=1), st.sampled_from(["\n", "\r\n"]), st.booleans()
+)
 def test_what_json_writes_is_read_back(rows: list[dict[str, Any]], newline: str, ascii_only: bool) -> None:
     text = newline.join(json.dumps(row, ensure_ascii=ascii_only) for row in rows)
     assert parse(text.encode("utf-8")) == (rows, [])

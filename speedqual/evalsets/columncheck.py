@@ -1,4 +1,4 @@
-"""Do the columns that a prompt names exist, in every row?"""
+"""Do the columns that the card names exist?"""
 
 from __future__ import annotations
 
@@ -11,23 +11,58 @@ from speedqual.evalsets.sources import Source
 from speedqual.evalsets.template import slots
 from speedqual.records import EvalSet
 
-__all__ = ["check_slots"]
+__all__ = ["check_columns"]
 
 
-def check_slots(evalset: EvalSet, card: Card, rows: dict[str, list[Row]], source: Source, findings: Findings) -> None:
-    """Note each ``{column}`` of the prompt that no row or not every row has, and one that gives the answer away.
+def check_columns(evalset: EvalSet, card: Card, rows: dict[str, list[Row]], source: Source, findings: Findings) -> None:
+    """Note columns named by prompt, tiers, cluster or field types that the rows lack. ``rows``: split → rows."""
+    if not rows["test"]:
+        return
+    _check_slots(evalset, card, rows, source, findings)
+    columns = {column for row in rows["test"] for column in row.data}
+    for path in (("tiers", "by"), ("cluster",)):
+        named = card.tiers.by if path[0] == "tiers" else card.cluster
+        if card.header.raw("speedqual", *path) and named not in columns:
+            _say_missing(
+                f"{'.'.join(path)} names the column {named!r}, and no row has it",
+                named,
+                card.at(*path),
+                columns,
+                findings,
+            )
+    _check_fields(evalset, card, findings)
 
-    ``rows``: split → rows; examples need the columns as well.
-    """
+
+def _say_missing(what: str, name: str, at: str, columns: set[str], findings: Findings) -> None:
+    near = nearest(name, columns)
+    findings.error(at, what, f"Write {near}" if near else f"The columns are: {quoted(sorted(columns))}")
+
+
+def _check_fields(evalset: EvalSet, card: Card, findings: Findings) -> None:
+    """Types declared for fields that no target has."""
+    fields = evalset.grader.options.get("fields")
+    targets = [item.target for item in (*evalset.items, *evalset.fewshot) if isinstance(item.target, dict)]
+    if evalset.grader.name != "extraction" or not isinstance(fields, dict) or not targets:
+        return
+    keys = {str(key) for target in targets for key in target}
+    for field in fields:
+        if field not in keys:
+            near = nearest(field, keys)
+            fix = f"Write {near}" if near else "Remove it, or add it to a target"
+            findings.warn(card.at("grader", "fields", field), f"no target has the field {field!r}", fix)
+
+
+def _check_slots(evalset: EvalSet, card: Card, rows: dict[str, list[Row]], source: Source, findings: Findings) -> None:
+    """Each ``{column}`` of the prompt that no row or not every row has, and one that gives the answer away."""
     filled = {split: [row for row in some if _is_filled(evalset, row)] for split, some in rows.items()}
     columns = {column for row in filled["test"] for column in row.data}
-    if not columns:
+    if not filled["test"]:
         return
     for template, path in _templates(evalset, card):
         for name in dict.fromkeys(slots(template, columns)):
             at = card.header.find(f"{{{name}}}", "speedqual", *path)
             if name not in columns:
-                _say_missing(name, at, columns, findings)
+                _say_no_column(name, at, columns, findings)
                 continue
             if name == "target":
                 findings.warn(at, "the prompt shows the model the target", "Remove {target}")
@@ -59,7 +94,7 @@ def _templates(evalset: EvalSet, card: Card) -> Iterator[tuple[str, tuple[str | 
             yield str(turn.content), ("messages", index, "content")
 
 
-def _say_missing(name: str, at: str, columns: set[str], findings: Findings) -> None:
+def _say_no_column(name: str, at: str, columns: set[str], findings: Findings) -> None:
     near = nearest(name, columns)
     fix = f"Write {{{near}}}" if near else f"The columns are: {quoted(sorted(columns))}"
     findings.error(at, f"the prompt names {{{name}}}, and no row has such a column", fix + _literal(name))
