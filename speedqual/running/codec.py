@@ -6,25 +6,32 @@ import json
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any
 
 from speedqual.records import Attempt, Event, Grade, Record, Timeline, Trial
 
-__all__ = ["decode_events", "decode_record", "encode_events", "encode_record", "key_of", "to_line"]
+__all__ = ["decode_events", "decode_record", "encode_events", "encode_record", "key_of", "to_json", "to_line"]
 
 _CHANNELS = {"answer": "a", "reasoning": "r", "tool": "t", "refusal": "f"}
 _CHANNEL_NAMES: dict[str, Any] = {letter: name for name, letter in _CHANNELS.items()}
 _EMPTY: tuple[Any, ...] = (None, "", [], {})
 
 
-def to_line(value: Mapping[str, Any]) -> bytes:
-    """Strict JSON on one line, lone surrogates escaped."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=str)
+def to_json(value: Mapping[str, Any], indent: int | None = None) -> bytes:
+    """Strict JSON in UTF-8; with a lone surrogate in it, all that is not ASCII is escaped."""
+    separators = (",", ":") if indent is None else (",", ": ")
+    dump = partial(json.dumps, value, allow_nan=False, indent=indent, separators=separators, default=str)
     try:
-        return text.encode() + b"\n"
+        return dump(ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        return json.dumps(value, allow_nan=False, separators=(",", ":"), default=str).encode() + b"\n"
+        return dump().encode()
+
+
+def to_line(value: Mapping[str, Any]) -> bytes:
+    """Strict JSON on one line."""
+    return to_json(value) + b"\n"
 
 
 def encode_record(record: Record, session: int, events: Mapping[str, Any] | None) -> dict[str, Any]:

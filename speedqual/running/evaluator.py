@@ -28,7 +28,7 @@ from speedqual.running.limits import Budget
 from speedqual.running.plan import Estimate, Plan, lanes, make_plan
 from speedqual.running.run import Run
 from speedqual.running.secret import secrets_of
-from speedqual.running.session import Session, opened, refuse_unless_fit
+from speedqual.running.session import Session, begun_with, opened, refuse_unless_fit
 from speedqual.running.settings import Limits, Retry, Settings
 from speedqual.running.watching import Finished, Graded, Observer, Started, TrialFinished, TrialStarted, Watchers
 from speedqual.timing import measure
@@ -69,17 +69,18 @@ async def evaluate(
     """Ask every item of every eval set of every candidate, time the streams, grade the answers, and return the run.
 
     ``folder``: where the run is kept (default: a new one under ``runs/``). ``resume``: go on with the run in it,
-    neither losing nor repeating a finished trial. ``prices`` by candidate or model name win over the table. ``client``:
-    an open client to use. All other keywords are those of ``Settings``.
+    neither losing nor repeating a finished trial; seed and repeats stay those it was begun with. ``prices`` by
+    candidate or model name win over the table. ``client``: an open client to use. All other keywords are those of
+    ``Settings``.
 
     Cancelled or cut off by a limit, it leaves a folder that can be read and resumed. Raises the EndpointError of the
     first candidate that fails its preflight, before anything is spent; StorageError when the disk gives out.
     """
-    settings = Settings(**how)
     environ = os.environ if environ is None else environ
-    plan = _plan(candidates, evalsets, settings)
     name = _new_name()
     layout = Layout(Path("runs", name) if folder is None else Path(folder))
+    settings = begun_with(layout, Settings(**how)) if resume else Settings(**how)
+    plan = _plan(candidates, evalsets, settings)
     refuse_unless_fit(layout, plan, settings, resume=resume)
     work = _Work(name, layout, plan, settings, _prices(plan, prices), environ)
     with Watchers(observers) as watchers:
@@ -248,7 +249,7 @@ class _Asking:
             self._budget.stopped_by = f"the limit of {wall_s:g} s"
         finally:
             health = getattr(self._client, "health", None)
-            session.client = health().to_dict() if health is not None else None
+            session.client = health().to_dict() if health is not None else {}
         session.status = "stopped" if self._budget.stopped_by else "finished"
         session.why = self._budget.stopped_by
 

@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 
 from speedqual.errors import RunFolderError, StorageError
 from speedqual.records import EvalSet, Event
-from speedqual.running.codec import decode_events
+from speedqual.running.codec import decode_events, to_json
 
 __all__ = ["Layout"]
 
@@ -84,11 +84,10 @@ class Layout:
 
     def write_json(self, path: Path, value: Mapping[str, Any]) -> None:
         """Replace a file in one step, so that a crash leaves the old one or the new one."""
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=1, default=str)
         new = path.with_name(f".{path.name}.new")
         try:
             with new.open("wb") as file:
-                file.write(text.encode("utf-8", "replace"))
+                file.write(to_json(value, indent=1))
                 file.flush()
                 os.fsync(file.fileno())
             new.replace(path)

@@ -45,25 +45,25 @@ def new_manifest(
         "candidates": [_candidate(candidate) for candidate in plan.candidates.values()],
         "evalsets": [_evalset(evalset) for evalset in plan.evalsets.values()],
         "prices": {name: price.to_dict() if price else None for name, price in prices.items()},
+        "speedqual": __version__,
         "versions": versions(),
         "machine": machine(),
+        "clock": clock_facts(),
         "sessions": [],
         "served": {},
-        "client": None,
+        "client": {},
     }
 
 
 def new_session(clock: Clock) -> dict[str, Any]:
     """One call of evaluate. Its anchor ties the monotonic clock to the wall, once."""
-    info = time.get_clock_info("perf_counter")
     anchor = {"monotonic_ns": clock.now_ns(), "wall_ns": clock.wall_ns()}
     return {
         "started": _iso(anchor["wall_ns"]),
-        "clock": {"name": "perf_counter_ns", "implementation": info.implementation, "resolution_s": info.resolution},
         "anchor": anchor,
         "ended": None,
         "status": "running",
-        "client": None,
+        "client": {},
     }
 
 
@@ -89,20 +89,26 @@ def _evalset(evalset: EvalSet) -> dict[str, Any]:
         "task": evalset.task,
         "version": evalset.version,
         "licence": evalset.licence,
-        "items": len(evalset.items),
+        "n_items": len(evalset.items),
         "grader": evalset.grader.name,
     }
 
 
 def versions() -> dict[str, str]:
-    """speedqual, the interpreter, and the libraries that figures rest on."""
-    found = {"speedqual": __version__, "python": f"{platform.python_implementation()} {platform.python_version()}"}
+    """The interpreter, and the libraries that figures rest on."""
+    found = {"python": f"{platform.python_implementation()} {platform.python_version()}"}
     for name in _PACKAGES:
         try:
             found[name] = version(name)
         except PackageNotFoundError:
             continue
     return found
+
+
+def clock_facts() -> dict[str, Any]:
+    """The clock that dates sends; what dated the arrivals stands with each stream."""
+    info = time.get_clock_info("perf_counter")
+    return {"name": "perf_counter_ns", "implementation": info.implementation, "resolution_s": info.resolution}
 
 
 def machine() -> dict[str, Any]:

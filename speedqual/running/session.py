@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,7 +19,7 @@ from speedqual.running.manifest import new_manifest, new_session
 from speedqual.running.plan import Plan
 from speedqual.running.settings import Settings
 
-__all__ = ["Session", "opened", "refuse_unless_fit"]
+__all__ = ["Session", "begun_with", "opened", "refuse_unless_fit"]
 
 _MODELS_KEPT = 20
 
@@ -43,6 +44,14 @@ def refuse_unless_fit(layout: Layout, plan: Plan, settings: Settings, *, resume:
             )
 
 
+def begun_with(layout: Layout, settings: Settings) -> Settings:
+    """The settings with the seed and the repeats that the run in the folder was begun with."""
+    if not layout.manifest.exists():
+        return settings
+    manifest = layout.read_manifest()
+    return replace(settings, seed=manifest["seed"], repeats=manifest["settings"]["repeats"])
+
+
 def _facts(manifest: Mapping[str, Any], plan: Plan, settings: Settings) -> Iterator[tuple[str, object, object]]:
     """What must not change between the calls of one run."""
     yield (
@@ -55,7 +64,6 @@ def _facts(manifest: Mapping[str, Any], plan: Plan, settings: Settings) -> Itera
         sorted(f"{entry['name']} ({entry['hash']})" for entry in manifest["evalsets"]),
         sorted(f"{evalset.name} ({evalset.hash})" for evalset in plan.evalsets.values()),
     )
-    yield "seed", manifest["seed"], settings.seed
     yield "number of trials", manifest["n_trials"], len(plan.trials)
 
 
@@ -66,7 +74,7 @@ class Session:
         self.layout, self.manifest, self.number, self.done = layout, manifest, number, done
         self.n_done = len(done)
         self.status, self.why = "interrupted", ""
-        self.client: dict[str, Any] | None = None
+        self.client: dict[str, Any] = {}
         self._journal = journal
         self._served: dict[str, Counter[str]] = {}
 
