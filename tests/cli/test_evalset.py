@@ -119,9 +119,8 @@ def test_try_prints_the_grade(folder: Path) -> None:
 
 
 def test_try_reads_stdin_and_says_why(folder: Path) -> None:
-    done = run(
-        "try", "mine", "--id", "a1", "--answer", "-", stdin='{"total": 7, "currency": "EUR", "due": "2026-05-03"}'
-    )
+    answer = '{"total": 7, "currency": "EUR", "due": "2026-05-03"}'
+    done = run("try", "mine", "--id", "a1", "--answer", "-", stdin=answer)
     assert done.exit_code == 0 and "wrong_field" in done.stdout and "why" in done.stdout
 
 

@@ -123,12 +123,8 @@ def test_chinese_headers(tmp_path: Path, encoding: str) -> None:
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 def test_questions_and_answers(tmp_path: Path, separator: str) -> None:
-    text = written(["id", "Question", "Answer", "Level"], ["q1", "2+2?", "4", "easy"], ["q2", "1,5|2;\t?", "5", "hard"])
-    path = (
-        scaffold_from_csv("qa", table(tmp_path, text.replace(",", separator)), tmp_path) if separator == "," else None
-    )
-    text = written(["id", "Question", "Answer", "Level"], ["q1", "2+2?", "4", "easy"], separator=separator)
-    path = path or scaffold_from_csv("qa", table(tmp_path, text), tmp_path)
+    rows = [["id", "Question", "Answer", "Level"], ["q1", "2+2?", "4", "easy"], ["q2", "1,5|2;\t?", "5", "hard"]]
+    path = scaffold_from_csv("qa", table(tmp_path, written(*rows, separator=separator)), tmp_path)
     evalset = load(path)
     assert (evalset.task, evalset.grader.options) == ("exact", {"type": "number"})
     assert (evalset.items[0].target, evalset.items[0].difficulty) == ({"answer": 4}, "easy")
