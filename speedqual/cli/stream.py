@@ -22,23 +22,11 @@ __all__ = ["command"]
 _PROMPT = "Name the seven colours of the rainbow, one a line."
 _EVENT_ROWS = 40
 _GOOD = ("ok", "empty", "filtered")
-_EXPECTED = [
-    "text",
-    "reasoning",
-    "tool_calls",
-    "finish_reason",
-    "stop",
-    "prompt_tokens",
-    "completion_tokens",
-    "reasoning_tokens",
-    "cached_tokens",
-    "ttft_ms",
-    "first_answer_ms",
-    "last_token_ms",
-    "n_events",
-    "complete",
-    "error",
-]
+_EXPECTED = (
+    *("text", "reasoning", "tool_calls", "finish_reason", "stop", "complete", "error", "n_events"),
+    *("prompt_tokens", "completion_tokens", "reasoning_tokens", "cached_tokens"),
+    *("ttft_ms", "first_answer_ms", "last_token_ms"),
+)
 
 
 @click.command("stream")
@@ -99,6 +87,7 @@ async def _played(path: Path) -> tuple[RawReply, Attempt, str, str]:
     with play([path]) as playing:
         candidate = Candidate(name=path.stem, endpoint=endpoint, model="recording", base_url=playing.url(path.stem))
         async with Client(environ={}) as client:
+            await client.warm_up(replace(candidate, base_url=playing.url("none")))  # opens the connection
             raw, attempt = await client.listen(candidate, _prompt(_PROMPT, 256))
     return raw, attempt, recording.api, recording.path
 
@@ -154,10 +143,8 @@ def _document(attempt: Attempt) -> dict[str, Any]:
 def _page(attempt: Attempt, all_events: bool) -> str:
     """What was seen, for reading."""
     document = _document(attempt)
-    rows = [
-        [name, _word(document[name])] for name in document if name not in ("text", "reasoning", "choices", "metrics")
-    ]
-    rows = [row for row in rows if row[1] and row[0] != "missing"]
+    apart = ("text", "reasoning", "choices", "tool_calls", "metrics", "missing")
+    rows = [(name, word) for name, value in document.items() if name not in apart and (word := _word(value))]
     parts = [f"{name}: {visible(document[name])}" for name in ("reasoning", "text") if document[name]]
     parts += [f"tool call: {visible(call.name)}({visible(call.arguments)})" for call in attempt.tool_calls]
     parts.append("\n".join(f"{name:18} {value}" for name, value in rows))
