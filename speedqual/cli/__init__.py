@@ -22,6 +22,8 @@ COMMANDS = {
     "report": "Write the HTML report of a run.",
     "runs": "List the runs in a folder.",
     "show": "Print a run's table, or one trial in full.",
+    "frontier": "Draw the speed-quality frontier of a run or of any table.",
+    "cliffs": "Find capability cliffs on the ladders of a run or of any table.",
     "grade": "Grade a run again, without asking anyone.",
     "stream": "Look at one stream: a recording, or one live reply.",
     "evalset": "Make, check and show eval sets.",
