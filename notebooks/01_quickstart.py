@@ -22,16 +22,17 @@
 
 # %%
 import speedqual as sq
+from speedqual.evalsets import minimal_sets
 from speedqual.notebook.quickstart import small_candidates
 
 # %% [markdown]
 # ## What is asked
 #
-# Three tasks: code that must run, fields that must be right, facts that must follow from the text. `@minimal` takes the
-# short items of each.
+# Three tasks: code that must run, fields that must be right, facts that must follow from the text. Only the
+# short items of each, answers cut at 64 tokens.
 
 # %%
-evalsets = [sq.load_evalset(f"{name}@minimal") for name in ("code", "extraction", "facts")]
+evalsets = minimal_sets()
 evalsets[1]
 
 # %% [markdown]

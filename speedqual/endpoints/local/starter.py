@@ -67,7 +67,7 @@ def _candidate(
         group="this machine",
         params_b=0.135,
         ladder="" if rung is None else "layers dropped",
-        rung="" if rung is None else str(len(rung)),
+        rung="" if rung is None else f"{30 - len(rung)} layers",
         x=None if rung is None else float(len(rung)),
         price=Price(source="own machine"),
     )

@@ -6,16 +6,22 @@ from collections.abc import Callable
 
 from speedqual.report.context import Context
 from speedqual.report.page import Part
-from speedqual.report.sections import candidates, failures, frontier, ladders, provenance, tasks, verdict
+from speedqual.report.sections.candidates import section as candidates
+from speedqual.report.sections.failures import section as failures
+from speedqual.report.sections.frontier import section as frontier
+from speedqual.report.sections.ladders import section as ladders
+from speedqual.report.sections.provenance import section as provenance
+from speedqual.report.sections.tasks import section as tasks
+from speedqual.report.sections.verdict import section as verdict
 
 __all__ = ["ORDER"]
 
 ORDER: tuple[Callable[[Context], Part | None], ...] = (
-    verdict.section,
-    frontier.section,
-    ladders.section,
-    tasks.section,
-    candidates.section,
-    failures.section,
-    provenance.section,
+    verdict,
+    frontier,
+    ladders,
+    tasks,
+    candidates,
+    failures,
+    provenance,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from speedqual.display import numbers
@@ -21,7 +22,7 @@ def section(context: Context) -> Part | None:
     return Part("candidates", context.words("table.heading"), body)
 
 
-def _row(row: dict[str, Any], front: set[str]) -> dict[str, Any]:
+def _row(row: Mapping[Any, Any], front: set[str]) -> dict[str, Any]:
     return {str(key): None if numbers.missing(value) else value for key, value in row.items()} | {
         "on_front": row["candidate"] in front
     }

@@ -15,32 +15,28 @@ def section(context: Context) -> Part | None:
     """Always there: a number without its provenance is not worth a page."""
     words, manifest = context.words, context.manifest
     rows = [
-        (words("provenance.run"), manifest.get("run", "")),
-        (words("provenance.version"), manifest.get("speedqual", "")),
-        (words("provenance.started"), manifest.get("started", "")),
-        (words("provenance.seed"), manifest.get("seed", "")),
-        (words("provenance.evalsets"), ", ".join(_evalset(entry) for entry in manifest.get("evalsets", []))),
-        (words("provenance.candidates"), ", ".join(_candidate(entry) for entry in manifest.get("candidates", []))),
-        (words("provenance.machine"), _machine(manifest.get("machine", {}))),
-        (words("provenance.clock"), _facts(manifest.get("clock", {}))),
+        (words("provenance.run"), manifest["run"]),
+        (words("provenance.started"), manifest["created"]),
+        (words("provenance.version"), _facts(manifest["versions"])),
+        (words("provenance.evalsets"), "; ".join(_evalset(entry) for entry in manifest["evalsets"])),
+        (words("provenance.candidates"), "; ".join(_candidate(entry) for entry in manifest["candidates"])),
+        (words("provenance.seed"), manifest["seed"]),
+        (words("provenance.machine"), _facts(manifest["machine"])),
+        (words("provenance.clock"), _facts(manifest["sessions"][0]["clock"]) if manifest["sessions"] else ""),
         (words("provenance.client"), _client(context)),
-        (words("provenance.prices"), _prices(context)),
-        (words("provenance.command"), manifest.get("command", "")),
+        (words("provenance.prices"), _prices(manifest)),
     ]
     shown = [(name, str(value)) for name, value in rows if value not in ("", None)]
     return Part("provenance", words("provenance.heading"), fill("provenance.html.j2", words, rows=shown))
 
 
 def _evalset(entry: dict[str, Any]) -> str:
-    return f"{entry.get('name')} ({entry.get('n_items', '?')}, #{entry.get('hash', '')})"
+    return f"{entry['name']} ({entry['items']}, #{entry['hash']})"
 
 
 def _candidate(entry: dict[str, Any]) -> str:
-    return f"{entry.get('name')} = {entry.get('endpoint')}/{entry.get('model')} (#{entry.get('id', '')})"
-
-
-def _machine(machine: dict[str, Any]) -> str:
-    return _facts(machine)
+    settings = {key: entry[key] for key in ("tier", "shots", "cache", "params") if entry.get(key) not in (None, "", {})}
+    return f"{entry['name']} = {entry['endpoint']}/{entry['model']} {_facts(settings)} (#{entry['id']})"
 
 
 def _facts(facts: dict[str, Any]) -> str:
@@ -48,17 +44,13 @@ def _facts(facts: dict[str, Any]) -> str:
 
 
 def _client(context: Context) -> str:
-    lag = context.manifest.get("client", {})
-    if lag.get("lag_p99_ms") is None:
+    health = next((session["client"] for session in context.manifest["sessions"] if session.get("client")), None)
+    if not health or health.get("lag_ms_p99") is None:
         return ""
-    share = 100 * (lag.get("cpu_share") or 0)
-    return context.words("provenance.lag", lag=milliseconds(lag["lag_p99_ms"]), share=f"{share:.0f}")
+    share = f"{100 * (health.get('cpu_share') or 0):.0f}"
+    return context.words("provenance.lag", lag=milliseconds(health["lag_ms_p99"]), share=share)
 
 
-def _prices(context: Context) -> str:
-    dates = {str(entry.get("price", {}).get("as_of") or "") for entry in _priced(context)}
-    return ", ".join(sorted(date for date in dates if date))
-
-
-def _priced(context: Context) -> list[dict[str, Any]]:
-    return [entry for entry in context.manifest.get("candidates", []) if entry.get("price")]
+def _prices(manifest: dict[str, Any]) -> str:
+    known = {name: price for name, price in manifest["prices"].items() if price and price.get("as_of")}
+    return "; ".join(f"{name}: {price['as_of']} ({price['source']})" for name, price in known.items())

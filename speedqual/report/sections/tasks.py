@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from speedqual.display import numbers
@@ -21,6 +22,6 @@ def section(context: Context) -> Part | None:
     return Part("tasks", context.words("table.tasks_heading"), body)
 
 
-def _cell(row: dict[str, Any] | None) -> dict[str, Any]:
+def _cell(row: Mapping[Any, Any] | None) -> dict[str, Any]:
     keys = ("quality", "quality_lo", "quality_hi", "n_items")
     return {key: None if row is None or numbers.missing(row[key]) else row[key] for key in keys}

@@ -8,6 +8,7 @@ from typing import Any
 from speedqual.display.numbers import points, score, seconds
 from speedqual.report.context import Context
 from speedqual.report.page import Part, fill
+from speedqual.report.sections.ladders import slug
 
 __all__ = ["section", "sentences"]
 
@@ -26,7 +27,7 @@ def sentences(context: Context) -> Iterator[str]:
     board = context.board
     if not len(board) or board["quality"].isna().all():
         return
-    if context.manifest.get("client", {}).get("limited"):
+    if context.client_limit:
         yield context.words("verdict.client_limited")
     else:
         yield from _ranking(context)
@@ -46,7 +47,7 @@ def _ranking(context: Context) -> Iterator[str]:
     yield words("verdict.best", candidate=best["candidate"], **_bounds(best))
     timed = context.board.dropna(subset=["e2e_ms_p50"])
     if len(timed):
-        first = timed.loc[timed["e2e_ms_p50"].idxmin()]
+        first = timed.sort_values("e2e_ms_p50", kind="stable").iloc[0]
         yield words("verdict.fastest", candidate=first["candidate"], seconds=seconds(first["e2e_ms_p50"]))
     if result is not None and result.front:
         yield words("verdict.front", candidates=", ".join(result.front))
@@ -74,15 +75,21 @@ def _bounds(row: Any) -> dict[str, str]:
 
 
 def _drops(context: Context) -> Iterator[str]:
-    for ladder in context.ladders:
+    """The largest drop of each ladder, by the name that the rule allows it."""
+    if context.cliffs is None:
+        return
+    for ladder in context.cliffs.to_dict()["ladders"]:
+        step = max(ladder["steps"], key=lambda row: row["drop"] or 0.0)
+        if (step["drop"] or 0.0) <= 0:
+            continue
         yield context.words(
             "verdict.drop",
-            ladder=ladder.name,
-            points=points(ladder.drop),
-            **{"from": ladder.upper, "to": ladder.lower},
-            lo=points(ladder.drop_lo),
-            hi=points(ladder.drop_hi),
-            label=context.words(f"verdict.label_{ladder.label.replace(' ', '_')}"),
+            ladder=ladder["ladder"],
+            points=points(step["drop"]),
+            **{"from": step["from"], "to": step["to"]},
+            lo=points(step["drop_lo"]),
+            hi=points(step["drop_hi"]),
+            label=context.words(f"ladder.label_{slug(ladder['label'])}"),
         )
 
 

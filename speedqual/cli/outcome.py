@@ -1,0 +1,72 @@
+"""What a run's command says at the end: the table on stdout, where things are on stderr, and the exit code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from speedqual.errors import SpeedqualError
+
+if TYPE_CHECKING:
+    from speedqual.records import Candidate, EvalSet
+    from speedqual.running import Run, RunEvent
+
+__all__ = ["exit_code_of", "print_scoreboard", "run_until_done", "say"]
+
+PARTIAL = 4
+
+
+def say(line: str) -> None:
+    """One line on stderr."""
+    click.echo(line, err=True)
+
+
+def run_until_done(candidates: Sequence[Candidate], evalsets: Sequence[EvalSet], **options: Any) -> Run:
+    """``run_sync`` that says how to go on when it was interrupted or the disk gave out."""
+    from speedqual.running import Started, run_sync
+
+    where: list[Path] = [Path(options["folder"])] if options.get("folder") else []
+
+    def remember(event: RunEvent) -> None:
+        if isinstance(event, Started) and not where:
+            where.append(Path("runs", event.run))
+
+    try:
+        return run_sync(candidates, evalsets, **{**options, "observers": [remember, *options.get("observers", ())]})
+    except (KeyboardInterrupt, SpeedqualError):
+        if where and where[0].is_dir():
+            say(f"\nWhat was finished is kept. Go on with: speedqual run --resume {where[0]}")
+        raise
+
+
+def print_scoreboard(run: Run, *, as_json: bool) -> None:
+    """The table of the run on stdout, notes on stderr."""
+    from speedqual.analysis.base import records
+    from speedqual.analysis.scoreboard import Scoreboard, scoreboard_rows
+    from speedqual.cli.table import text_table
+
+    board = Scoreboard()(run.df)
+    if as_json:
+        found = {"run": run.name, "status": run.status, "candidates": records(board.table), "notes": list(board.notes)}
+        click.echo(json.dumps(found, ensure_ascii=False, indent=1))
+        return
+    if len(board.table):
+        click.echo(text_table(*scoreboard_rows(board.table)))
+    for note in board.notes:
+        say(note)
+    if run.client_limit:
+        say(f"The client was the limit ({run.client_limit}): do not rank these speeds.")
+    if run.manifest.get("why"):
+        say(f"Stopped: {run.manifest['why']}. Go on with: speedqual run --resume {run.folder}")
+
+
+def exit_code_of(run: Run) -> int:
+    """0 when every trial got a usable reply; 4 when some failed or the run stopped early."""
+    from speedqual.records import GRADED_OUTCOMES
+
+    failed = not run.df["outcome"].isin(GRADED_OUTCOMES).all()
+    return PARTIAL if failed or run.status != "finished" else 0
