@@ -189,32 +189,29 @@ def _is_ambiguous(text: str, code: list[Fence], bodies: list[str], defining: lis
 
 def _under_signature(body: str, entry_point: str, prompt: str) -> str:
     """``return x`` alone, under the signature that the prompt gave; empty when this is no bare body."""
-    before, signature = signature_of(prompt, entry_point)
+    _, signature = signature_of(prompt, entry_point)
     lines = _dedented(body).split("\n")
     edge = [line for line in lines if line.strip() and not line[0].isspace()]
     if not signature or not any(re.match(r"(?:return|yield|raise)\b", line.strip()) for line in lines):
         return ""
-    scan = Scan()
-    for line in lines:
-        if line.strip() and not scan.open and not line[0].isspace() and not STATEMENT.match(line):
-            return ""
-        scan.feed(line)
-    if not edge:
+    if not edge or not _all_statements(lines):
         return ""
-    first = next((line for line in before.split("\n") if line.strip()), "")
-    head = before if ANCHOR.match(first) else ""
-    return f"{head}{signature}\n" + textwrap.indent("\n".join(lines), "    ")
+    first = next((line for line in prompt.split("\n") if line.strip()), "")
+    head = prompt.rstrip() if ANCHOR.match(first) else signature  # a prompt that is a program goes on in its last function
+    return f"{head}\n" + textwrap.indent("\n".join(lines), "    ")
 
 
 def _unfenced(text: str, entry_point: str, prompt: str) -> Extracted | None:
     """Programs between lines of prose, as if each stood in a fence of its own."""
     lines = text.split("\n")
-    if not any(ANCHOR.match(line) for line in lines):
+    if _all_statements(lines) and any(ANCHOR.match(line) and not line[0].isspace() for line in lines):
+        source = text.strip("\n")
+        whose = f" and defines {entry_point}" if defines(source, entry_point) else ""
+        return Extracted(source, f"the whole answer, which is a program{whose}")
+    if not defines(_dedented(text), entry_point):
         bare = _under_signature(text, entry_point, prompt)
         if bare:
             return Extracted(bare, "a bare body under the prompt's signature")
-        if not defines(text, entry_point):
-            return None
     found = _runs(lines, entry_point)
     if not found:
         return None
@@ -222,6 +219,16 @@ def _unfenced(text: str, entry_point: str, prompt: str) -> Extracted | None:
     if picked is None:
         return None
     return Extracted(picked.source, picked.how.replace("fence", "unfenced piece"), picked.flags)
+
+
+def _all_statements(lines: list[str]) -> bool:
+    """No line at the left edge reads like prose."""
+    scan = Scan()
+    for line in lines:
+        if line.strip() and not scan.open and not line[0].isspace() and not STATEMENT.match(line):
+            return False
+        scan.feed(line)
+    return not scan.open
 
 
 def _runs(lines: list[str], entry_point: str) -> list[Fence]:

@@ -143,13 +143,13 @@ def _same_number(got: float, expected: float, float_ok: bool, tolerance: float) 
         return got == expected
     if not float_ok and type(got) is not type(expected):
         return False
-    if math.isnan(got) or math.isnan(expected):
-        return math.isnan(got) and math.isnan(expected)
     try:
+        if math.isnan(got) or math.isnan(expected):
+            return math.isnan(got) and math.isnan(expected)
         if type(expected) is int:  # an integer is meant: a float must be that integer
             return got == expected
         return math.isclose(got, expected, rel_tol=tolerance, abs_tol=tolerance)
-    except OverflowError:
+    except OverflowError:  # an integer beyond every float
         return False
 
 

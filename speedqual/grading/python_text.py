@@ -25,11 +25,13 @@ ANCHOR = re.compile(
 )
 """A line that begins a piece of program and could hardly begin a sentence."""
 
+_TARGET = r"[A-Za-z_]\w*(?:\.\w+|\[[^\]\n]*\])*"
 STATEMENT = re.compile(
     r"(?:async\s+(?:def|with|for)\b|(?:def|class)\s+\w|@\w|import\s+\w|from\s+[\w.]+\s+import\b|if\b.*:|elif\b.*:|else\s*:"
     r"|for\b.*\bin\b.*:|while\b.*:|try\s*:|except\b.*:|finally\s*:|with\b.*:|match\b.*:|case\b.*:|return\b|raise\b|assert\b"
     r"|pass\b|del\s|global\s|nonlocal\s|yield\b|await\s|type\s+\w+.*=|#|[)\]}]|[\"'rfb]{0,2}(?:\"\"\"|''')"
-    r"|[A-Za-z_][\w.\[\]'\", ]*(?::[^=]+)?(?:[-+*/%&|^@]|//|\*\*|<<|>>)?=(?!=)|[A-Za-z_][\w.]*\(.*[),(:\[{]\s*(?:#.*)?$)"
+    rf"|{_TARGET}(?:\s*,\s*\*?{_TARGET})*(?:\s*:\s*[^=\n]+?)?\s*(?:[-+*/%&|^@]|//|\*\*|<<|>>)?=(?!=)"
+    r"|(?:break|continue)\s*$|[A-Za-z_][\w.]*\(.*[),(:\[{]\s*(?:#.*)?$)"
 )
 """A line at the left edge that can belong to a program, and that a line of prose seldom looks like."""
 
