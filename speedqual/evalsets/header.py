@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from speedqual.evalsets.problems import Findings
 
 __all__ = ["Header", "read_header"]
 
-_MAX_CHARS = 256 * 1024
+_MAX_CHARS = 64 * 1024
 _FENCE = re.compile(r"^---[ \t]*$", re.MULTILINE)
 
 Path = tuple[str | int, ...]
@@ -81,7 +82,21 @@ def read_header(text: str, where: str, findings: Findings) -> Header | None:
         if key is not node:
             header.keys[path] = key
     header.data.update(_construct(root))
+    if not _is_text(header.data):
+        findings.error(
+            where, "the header has half of a surrogate pair (\\ud800 to \\udfff)", "Write the character itself"
+        )
+        return None
     return header
+
+
+def _is_text(data: dict[str, Any]) -> bool:
+    """Whether all of it can be sent as UTF-8."""
+    try:
+        json.dumps(data, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _cut(text: str, where: str, findings: Findings) -> str | None:

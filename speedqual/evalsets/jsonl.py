@@ -6,6 +6,7 @@ The standard ``json`` module is used, never a dataframe reader: those turn "007"
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -167,4 +168,10 @@ def _no_constant(name: str) -> Any:
     raise _Slip(f"{name} is not JSON")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_no_constant)
+def _finite(text: str) -> float:
+    if math.isinf(number := float(text)):
+        raise _Slip(f"the number {text[:20]} is too large")
+    return number
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_no_constant, parse_float=_finite)

@@ -37,11 +37,14 @@ class Findings:
 
     def error(self, where: str, what: str, fix: str = "") -> None:
         """Note what keeps the set from being run."""
-        self.problems.append(Problem("error", where, what, fix))
+        self._add("error", where, what, fix)
 
     def warn(self, where: str, what: str, fix: str = "") -> None:
         """Note what is probably not meant."""
-        self.problems.append(Problem("warning", where, what, fix))
+        self._add("warning", where, what, fix)
+
+    def _add(self, severity: Severity, where: str, what: str, fix: str) -> None:
+        self.problems.append(Problem(severity, where, _clipped(what, 300), _clipped(fix, 1_500)))
 
     @property
     def errors(self) -> list[Problem]:
@@ -58,6 +61,11 @@ class Findings:
             fix = f"{fix}. " if fix else ""
             fix += f"`speedqual evalset check` lists {more} more problem{'s' if more > 1 else ''}"
         raise EvalSetError(first.what, where=first.where, fix=fix)
+
+
+def _clipped(text: str, size: int) -> str:
+    """Keys and values of a hostile set may be endless."""
+    return text if len(text) <= size else f"{text[: size - 1]}…"
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -64,6 +64,8 @@ def _decode(table: Path) -> str:
         raw = table.read_bytes()
     except OSError as fault:
         raise EvalSetError(f"the table cannot be read ({fault.strerror})", where=table.name) from None
+    if raw.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+        raise EvalSetError("the file is a workbook, not CSV", where=table.name, fix="Save its sheet as CSV")
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         return raw.decode("utf-16", errors="replace")
     for encoding in _ENCODINGS:

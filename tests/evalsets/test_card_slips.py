@@ -114,6 +114,7 @@ def test_the_header(make: Make, settings: str, place: str, words: str) -> None:
         (b"---\n- a\n---\n", "not a table"),
         (b"---\nx: caf\xe9\n---\n", "README.md:2: the card is not UTF-8"),
         (b"---\na: " + b"[" * 5_000 + b"\n---\n", "deep"),
+        (b'---\nspeedqual: {task: a, prompt: "{text} \\ud800"}\n---\n', "surrogate"),
         (b"---\na: " + b"x" * 300_000 + b"\n---\n", "longer than"),
         (b"---\nspeedqual: !!python/object/apply:os.abort []\n---\n", "not a table"),
     ],
@@ -128,6 +129,10 @@ def test_more_than_one_slip_is_counted_and_check_lists_all(make: Make) -> None:
     folder = make(BASE + "flor: 0.9\n  repeats: 0\n")
     assert "lists 1 more problem" in message(folder)
     assert [problem.what for problem in check(folder)] == ["unknown key 'flor'", "repeats is 0, below 1"]
+
+
+def test_endless_names_are_cut_in_messages(make: Make) -> None:
+    assert len(message(make(f"{BASE}{'x' * 30_000}: 1\n"))) < 800
 
 
 def test_windows_line_ends_and_a_byte_order_mark_are_fine(make: Make) -> None:

@@ -71,6 +71,7 @@ def test_text_stays_as_written() -> None:
         (b'{"a": 1} {"a": 2}', "f:1:10", "one object a line"),
         (b'{"a": "x\ty"}', "f:1:9", "\\n and \\t"),
         (b'{"a": 1', "f:1", "invalid JSON"),
+        (b'{"a": 1e999}', "f:1", "the number 1e999 is too large"),
         (b'{"a": NaN}', "f:1", "NaN is not JSON"),
         (b'{"a": -Infinity}', "f:1", "-Infinity is not JSON"),
         (b'{"a": 1, "b": {"c": 1, "c": 2}}', "f:1", "'c' stands twice"),

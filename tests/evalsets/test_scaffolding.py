@@ -203,6 +203,12 @@ def test_tables_that_cannot_be_used(tmp_path: Path, text: str, words: str) -> No
     assert not (tmp_path / "x").exists()
 
 
+def test_a_workbook_is_not_taken_for_a_table(tmp_path: Path) -> None:
+    (tmp_path / "x.xlsx").write_bytes(b"PK\x03\x04" + bytes(100))
+    with pytest.raises(EvalSetError, match="Save its sheet as CSV"):
+        scaffold_from_csv("x", tmp_path / "x.xlsx", tmp_path)
+
+
 def test_a_table_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(EvalSetError, match=r"no\.csv: the table cannot be read"):
         scaffold_from_csv("x", tmp_path / "no.csv", tmp_path)
