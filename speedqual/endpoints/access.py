@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Mapping
+from dataclasses import replace
 from ipaddress import ip_address
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
-from speedqual.endpoints.base import Endpoint
+from speedqual.endpoints.base import Endpoint, HttpRequest
 from speedqual.errors import ConfigError, MissingKeyError
 from speedqual.records import Candidate
 
-__all__ = ["bare_url", "base_url_of", "is_loopback", "key_of", "scrub", "scrub_bytes"]
+__all__ = [
+    "bare_url",
+    "base_url_of",
+    "is_loopback",
+    "key_of",
+    "known_keys",
+    "scrub",
+    "scrub_bytes",
+    "split_credentials",
+]
 
 _SHORTEST_SECRET = 8  # shorter "keys" are placeholders such as "none" and would be found in any text
 
@@ -38,7 +49,12 @@ def base_url_of(candidate: Candidate, endpoint: Endpoint, environ: Mapping[str, 
 
 
 def key_of(candidate: Candidate, endpoint: Endpoint, base_url: str, environ: Mapping[str, str]) -> str | None:
-    """The API key, or None where none is needed. Raises MissingKeyError naming the variable."""
+    """The API key, or None where none is needed. Raises MissingKeyError naming the variable.
+
+    A base URL with user and password needs none and gets none, unless the candidate names a variable.
+    """
+    if urlsplit(base_url).username and not candidate.api_key_env:
+        return None
     variables = (candidate.api_key_env,) if candidate.api_key_env else endpoint.key_envs
     for variable in variables:
         if value := environ.get(variable, "").strip():
@@ -67,6 +83,25 @@ def bare_url(url: str) -> str:
     """The URL without user, password, query and fragment: fit for messages and records."""
     parts = urlsplit(url)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def known_keys(candidate: Candidate, endpoint: Endpoint, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Every key that could be meant, sent or not: none may stand in a message or a record."""
+    variables = (candidate.api_key_env, *endpoint.key_envs)
+    return tuple(value for v in variables if v and (value := environ.get(v, "").strip()))
+
+
+def split_credentials(request: HttpRequest) -> tuple[HttpRequest, str]:
+    """The request with user and password moved from its URL to a header, and the password."""
+    parts = urlsplit(request.url)
+    if not parts.username:
+        return request, ""
+    user, password = unquote(parts.username), unquote(parts.password or "")
+    headers = dict(request.headers)
+    if not any(name.lower() == "authorization" for name in headers):
+        headers["Authorization"] = "Basic " + b64encode(f"{user}:{password}".encode()).decode()
+    url = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+    return replace(request, url=url, headers=headers), password
 
 
 def scrub(text: str, secrets: tuple[str, ...]) -> str:

@@ -19,7 +19,7 @@ from typing import Self
 import aiohttp
 
 from speedqual.clock import Clock, SystemClock
-from speedqual.endpoints.access import base_url_of, key_of
+from speedqual.endpoints.access import bare_url, base_url_of, key_of, known_keys, split_credentials
 from speedqual.endpoints.base import RawReply
 from speedqual.endpoints.deadlines import Deadlines
 from speedqual.endpoints.lag import ClientHealth, Vitals
@@ -115,7 +115,7 @@ class Client:
     async def check(self, candidate: Candidate) -> Attempt:
         """Preflight: one tiny request. Raises the EndpointError that says what is wrong and how to mend it."""
         raw, attempt = await self._call(candidate, TINY)
-        url = base_url_of(candidate, endpoint_named(candidate.endpoint), self._environ)
+        url = bare_url(base_url_of(candidate, endpoint_named(candidate.endpoint), self._environ))
         raise_for(attempt, raw, candidate, url, self._environ)
         return attempt
 
@@ -134,7 +134,8 @@ class Client:
         endpoint = endpoint_named(candidate.endpoint)
         base_url = base_url_of(candidate, endpoint, self._environ)
         key = key_of(candidate, endpoint, base_url, self._environ)
-        request = endpoint.request(candidate, prompt, base_url, key)
+        request, password = split_credentials(endpoint.request(candidate, prompt, base_url, key))
+        secrets = (*known_keys(candidate, endpoint, self._environ), *filter(None, [password]))
         session, vitals = self._open()
-        call = Call(session, vitals, self.deadlines, endpoint, request, (key,) if key else (), self._max_bytes)
+        call = Call(session, vitals, self.deadlines, endpoint, request, secrets, self._max_bytes)
         return await call.run(t_sched, watch)

@@ -61,25 +61,24 @@ class Watchdog:
         self._timer.cancel()
 
     def _arm(self) -> asyncio.TimerHandle:
-        due_ns, _ = self._next()
-        delay_s = max(0.0, (due_ns - time.perf_counter_ns()) / 1e9)
-        return self._loop.call_later(delay_s, self._look)
+        wake_ns = min(due_ns for due_ns, _ in self._dues())
+        if self._t_heard is None:  # the first event may be here already, and the silence after it counts
+            wake_ns = min(wake_ns, time.perf_counter_ns() + int(self._deadlines.silence_s * 1e9))
+        return self._loop.call_later(max(0.0, (wake_ns - time.perf_counter_ns()) / 1e9), self._look)
 
-    def _next(self) -> tuple[int, DeadlineName]:
-        """When the nearest deadline falls due by what is known now, and its name."""
-        total = self._t_start + int(self._deadlines.total_s * 1e9)
+    def _dues(self) -> list[tuple[int, DeadlineName]]:
+        """When each deadline falls due by what is known now."""
+        limits = self._deadlines
+        dues: list[tuple[int, DeadlineName]] = [(self._t_start + int(limits.total_s * 1e9), "total")]
         if self._t_heard is None:
-            name: DeadlineName = "first_token"
-            due = (self._sent() or self._t_start) + int(self._deadlines.first_token_s * 1e9)
+            dues.append(((self._sent() or self._t_start) + int(limits.first_token_s * 1e9), "first_token"))
         else:
-            name, due = "silence", self._t_heard + int(self._deadlines.silence_s * 1e9)
-        return (total, "total") if total <= due else (due, name)
+            dues.append((self._t_heard + int(limits.silence_s * 1e9), "silence"))
+        return dues
 
     def _look(self) -> None:
-        due_ns, name = self._next()
-        if time.perf_counter_ns() >= due_ns and name != "total":
-            self._t_heard = self._heard()
-            due_ns, name = self._next()
+        self._t_heard = self._heard()
+        due_ns, name = min(self._dues())
         if time.perf_counter_ns() >= due_ns:
             self.fired = name
             self._scope.reschedule(self._loop.time())

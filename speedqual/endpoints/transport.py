@@ -18,7 +18,7 @@ from aiohttp.client_proto import ResponseHandler
 
 from speedqual.endpoints.base import Ending
 from speedqual.endpoints.sockets import SocketBook, StampedSocket
-from speedqual.endpoints.transport_chunked import ChunkedFraming, FramingError
+from speedqual.endpoints.transport_chunked import ChunkedFraming
 
 __all__ = ["CALL", "Arrival", "Exchange", "StampingProtocol", "make_connector"]
 
@@ -195,7 +195,8 @@ class StampingProtocol(ResponseHandler):
         if self._message is None:
             return
         exchange.head = arrival._replace(data=b"")
-        if at_boundary and _is_chunked(self._message):
+        untouched = self._body is not None and not self._body.total_bytes and not self._body.is_eof()
+        if at_boundary and untouched and _is_chunked(self._message):
             self._framing = ChunkedFraming()
             if data:
                 self._take_chunked(exchange, arrival._replace(data=data))
@@ -205,14 +206,12 @@ class StampingProtocol(ResponseHandler):
     def _take_chunked(self, exchange: Exchange, arrival: Arrival) -> None:
         framing = self._framing
         assert framing is not None
-        try:
-            body = framing.feed(arrival.data)
-        except FramingError as exc:
-            exchange.end("cut", f"broken HTTP framing: {exc}")
-            return
+        body = framing.feed(arrival.data)
         if body and not exchange.keep(arrival._replace(data=body)):
             return
-        if framing.done:
+        if framing.fault:
+            exchange.end("cut", f"broken HTTP framing: {framing.fault}")
+        elif framing.done:
             self._finish(exchange, clean=not framing.extra)
 
     def _finish(self, exchange: Exchange, *, clean: bool) -> None:

@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
-__all__ = ["ChunkedFraming", "FramingError"]
+import re
 
+__all__ = ["ChunkedFraming"]
+
+_HEX = re.compile(rb"[0-9A-Fa-f]{1,16}")
 _MAX_LINE = 4096  # of a chunk-size line with its extensions, and of a trailer line
-
-
-class FramingError(ValueError):
-    """The bytes are not chunked framing."""
 
 
 class ChunkedFraming:
     """Feed raw bytes, get body bytes. ``done`` turns true at the end of the last trailer; ``extra`` holds what follows.
 
-    Memory is bounded: only an unfinished size line or trailer line is kept between calls.
+    ``fault`` says what is wrong once the bytes are no chunked framing; the body before it is still given. Memory is
+    bounded: only an unfinished size line or trailer line is kept between calls.
     """
 
-    __slots__ = ("_crlf", "_left", "_line", "_trailers", "done", "extra")
+    __slots__ = ("_crlf", "_left", "_line", "_trailers", "done", "extra", "fault")
 
     def __init__(self) -> None:
         self.done = False
         self.extra = b""
+        self.fault = ""
         self._line = b""  # an unfinished line
         self._left = 0  # bytes of the open chunk still to come
         self._crlf = False  # the chunk is complete, its CRLF is not
         self._trailers = False
 
     def feed(self, data: bytes) -> bytes:
-        """The body bytes in ``data``. Raises FramingError."""
+        """The body bytes in ``data``."""
         pieces: list[bytes] = []
         if self._line:
             data, self._line = self._line + data, b""
         at, size = 0, len(data)
-        while at < size and not self.done:
+        while at < size and not self.done and not self.fault:
             if self._left:
                 piece = data[at : at + self._left]
                 pieces.append(piece)
@@ -53,28 +54,26 @@ class ChunkedFraming:
 
     def _keep(self, line: bytes) -> None:
         if len(line) >= _MAX_LINE:
-            raise FramingError("a chunk-size line never ends")
-        self._line = line
+            self.fault = "a chunk-size line never ends"
+        else:
+            self._line = line
 
     def _take_line(self, line: bytes) -> None:
         if line.endswith(b"\r"):
             line = line[:-1]
         if self._crlf:
             if line:
-                raise FramingError("a chunk is longer than its size says")
+                self.fault = "a chunk is longer than its size says"
             self._crlf = False
         elif self._trailers:
             self.done = not line
         else:
-            self._left = _chunk_size(line)
-            self._trailers = not self._left
+            self._open_chunk(line)
 
-
-def _chunk_size(line: bytes) -> int:
-    digits = line.split(b";", 1)[0].strip()
-    if not digits or len(digits) > 16 or not digits.isalnum():
-        raise FramingError("a chunk size is missing or no number")
-    try:
-        return int(digits, 16)
-    except ValueError:
-        raise FramingError("a chunk size is missing or no number") from None
+    def _open_chunk(self, line: bytes) -> None:
+        digits = line.split(b";", 1)[0].strip()
+        if not _HEX.fullmatch(digits):
+            self.fault = "a chunk size is missing or no number"
+            return
+        self._left = int(digits, 16)
+        self._trailers = not self._left
