@@ -21,6 +21,7 @@ __all__ = ["command"]
 
 _PROMPT = "Name the seven colours of the rainbow, one a line."
 _EVENT_ROWS = 40
+_SOURCE = "recorded by speedqual stream"
 _GOOD = ("ok", "empty", "filtered")
 _EXPECTED = (
     *("text", "reasoning", "tool_calls", "finish_reason", "stop", "complete", "error", "n_events"),
@@ -39,6 +40,7 @@ _EXPECTED = (
 @click.option("--max-tokens", type=click.IntRange(1), default=256, show_default=True, help="For a live candidate.")
 @click.option("--base-url", default="", help="Where a live candidate is reached.")
 @click.option("--split-think", is_flag=True, help="Take <think> tags in the answer for reasoning.")
+@click.option("--check", is_flag=True, help="Compare with what the recording expects; exit 1 when it differs.")
 @click.option("--all-events", is_flag=True, help=f"List every event, not the first {_EVENT_ROWS}.")
 def command(
     source: str,
@@ -48,6 +50,7 @@ def command(
     max_tokens: int,
     base_url: str,
     split_think: bool,
+    check: bool,
     all_events: bool,
 ) -> None:
     """Look at one stream: a recording played over a local socket at its recorded times, or one live reply.
@@ -58,7 +61,7 @@ def command(
       speedqual stream openai/gpt-5-mini --prompt "Hi"
       speedqual stream openai/my-model --base-url http://127.0.0.1:8000/v1 --record reply.json
 
-    Exit codes: 0 the stream was read, 3 a live endpoint failed.
+    Exit codes: 0 the stream was read, 1 it is not as expected, 3 a live endpoint failed.
     """
     path = Path(source)
     is_file = path.is_file()
@@ -67,12 +70,15 @@ def command(
     else:
         raw, attempt, api, url_path = asyncio.run(_live(source, base_url, prompt, max_tokens))
     if record is not None:
-        _write(record, recorded(raw, api=api, path=url_path), attempt)
+        _write(record, recorded(raw, api=api, path=url_path, source=_SOURCE), attempt)
     if split_think:
         from speedqual.endpoints.thinking import split_think as split
 
         attempt = split(attempt)
-    click.echo(json.dumps(_document(attempt), ensure_ascii=False, indent=1) if as_json else _page(attempt, all_events))
+    document = _document(attempt)
+    click.echo(json.dumps(document, ensure_ascii=False, indent=1) if as_json else _page(attempt, document, all_events))
+    if check and is_file:
+        _compare(path, document)
     if not is_file and attempt.outcome not in _GOOD:
         raise EndpointError(f"the reply ended as {attempt.outcome}: {attempt.error_message}", where=source)
 
@@ -108,6 +114,8 @@ async def _live(name: str, base_url: str, prompt: str, max_tokens: int) -> tuple
     async with Client() as client:
         await client.warm_up(candidate)
         raw, attempt = await client.listen(candidate, asked)
+        if "stale_connection" in attempt.flags:  # the server dropped the kept-alive connection: nothing was asked yet
+            raw, attempt = await client.listen(candidate, asked)
     request = known.request(candidate, asked, base_url_of(candidate, known, os.environ), None)
     return raw, attempt, getattr(known, "wire", candidate.endpoint), urlsplit(request.url).path
 
@@ -140,9 +148,18 @@ def _document(attempt: Attempt) -> dict[str, Any]:
     }
 
 
-def _page(attempt: Attempt, all_events: bool) -> str:
+def _compare(path: Path, document: dict[str, Any]) -> None:
+    from speedqual.endpoints.seen import differences
+
+    found = differences(read_recording(path).expect, document)
+    for line in found:
+        click.echo(f"{path.name}: {line}", err=True)
+    if found:
+        raise click.exceptions.Exit(1)
+
+
+def _page(attempt: Attempt, document: dict[str, Any], all_events: bool) -> str:
     """What was seen, for reading."""
-    document = _document(attempt)
     apart = ("text", "reasoning", "choices", "tool_calls", "metrics", "missing")
     rows = [(name, word) for name, value in document.items() if name not in apart and (word := _word(value))]
     parts = [f"{name}: {visible(document[name])}" for name in ("reasoning", "text") if document[name]]

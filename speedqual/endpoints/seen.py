@@ -9,7 +9,7 @@ from speedqual.endpoints.recordings import NS_PER_MS
 from speedqual.endpoints.thinking import has_think_tags, split_think
 from speedqual.records import Attempt, Outcome
 
-__all__ = ["error_name", "seen"]
+__all__ = ["differences", "error_name", "seen"]
 
 _NOT_ERRORS: frozenset[Outcome] = frozenset({"ok", "empty", "filtered"})
 
@@ -78,3 +78,31 @@ def _after(attempt: Attempt, t_ns: int | None) -> float | None:
 
 def _plain(values: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return None if values is None else {name: value for name, value in values.items() if value is not None}
+
+
+_TIMES = ("ttft_ms", "first_answer_ms", "last_token_ms", "end_ms")
+
+
+def differences(
+    expect: Mapping[str, Any], got: Mapping[str, Any], *, early_ms: float = 2.0, late_ms: float = 25.0
+) -> list[str]:
+    """Where ``got`` is not as a recording expects, one line each; keys that are not expected are not compared.
+
+    Times may be ``early_ms`` early (the send is stamped before the server has read the request) and ``late_ms`` late.
+    """
+    found: list[str] = []
+    for name, want in expect.items():
+        have = got.get(name)
+        if isinstance(want, Mapping) and isinstance(have, Mapping):
+            found += [f"{name}.{line}" for line in differences(want, have, early_ms=early_ms, late_ms=late_ms)]
+        elif not _agree(name, want, have, early_ms, late_ms):
+            found.append(f"{name}: expected {want!r}, got {have!r}")
+    return found
+
+
+def _agree(name: str, want: Any, have: Any, early_ms: float, late_ms: float) -> bool:
+    if name in _TIMES and isinstance(want, (int, float)) and isinstance(have, (int, float)):
+        return want - early_ms - 1e-9 <= have <= want + late_ms + 1e-9
+    if isinstance(want, float) and isinstance(have, (int, float)):
+        return abs(want - have) <= 1e-6 + 1e-3 * abs(want)
+    return bool(want == have)
