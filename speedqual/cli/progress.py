@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections import deque
 from statistics import median
-from typing import Any
+
+from tqdm import tqdm
 
 from speedqual.running import Finished, Graded, RunEvent, Started, TrialFinished
 
@@ -13,21 +15,23 @@ __all__ = ["Progress"]
 
 WINDOW = 50  # the last trials stand for "now"
 QUIET_S = 10.0  # seconds between two lines where stderr is a file
+LIVE = "{desc} {percentage:3.0f} %|{bar:24}| {n_fmt}/{total_fmt}  {elapsed} < {remaining}{postfix}"
 
 
 class Progress:
-    """Draws one line where stderr is a terminal, and a line now and then where it is a file."""
+    """Draws one moving line where stderr is a terminal, and a line now and then where it is a file."""
 
-    def __init__(self, label: str = "asking") -> None:
-        self._label = label
-        self._bar: Any = None
+    def __init__(self) -> None:
+        self._bar: tqdm[None] | None = None
+        self._live = sys.stderr.isatty()
+        self._said = 0.0
         self._failed = 0
         self._ttft: deque[float] = deque(maxlen=WINDOW)
         self._rate: deque[float] = deque(maxlen=WINDOW)
 
     def __call__(self, event: RunEvent) -> None:
         if isinstance(event, Started):
-            self._open(self._label, event.n_trials, event.n_done)
+            self._open("asking", event.n_trials, event.n_done)
         elif isinstance(event, TrialFinished):
             self._count(event)
         elif isinstance(event, Graded):
@@ -36,19 +40,10 @@ class Progress:
             self._close()
 
     def _open(self, label: str, total: int, done: int = 0) -> None:
-        from tqdm import tqdm
-
         self._close()
-        live = sys.stderr.isatty()
+        mute = None if self._live else _Nowhere()
         self._bar = tqdm(
-            total=total,
-            initial=done,
-            desc=label,
-            file=sys.stderr,
-            dynamic_ncols=live,
-            mininterval=0.2 if live else QUIET_S,
-            bar_format="{desc} {percentage:3.0f} %|{bar:24}| {n_fmt}/{total_fmt}  {elapsed} < {remaining}  {postfix}",
-            ascii=" ━" if live else " #",
+            total=total, initial=done, desc=label, file=mute, dynamic_ncols=True, bar_format=LIVE, ascii=" ━"
         )
 
     def _count(self, event: TrialFinished) -> None:
@@ -60,22 +55,41 @@ class Progress:
             if isinstance(value, (int, float)):
                 kept.append(float(value))
         self._bar.set_postfix_str(self._now(), refresh=False)
-        self._bar.update(1)
+        self._step(1)
 
     def _now(self) -> str:
-        parts = [f"failed {self._failed}"] if self._failed else []
+        parts = [f"{self._failed} failed"] if self._failed else []
         if self._ttft:
-            parts.append(f"TTFT {median(self._ttft):.0f} ms")
+            parts.append(f"TTFT {median(self._ttft):,.0f} ms")
         if self._rate:
-            parts.append(f"{median(self._rate):.0f} tok/s")
+            parts.append(f"{median(self._rate):,.0f} tokens/s")
         return "  ".join(parts)
 
     def _grade(self, event: Graded) -> None:
         if self._bar is None or self._bar.desc != "grading":
             self._open("grading", event.n_to_grade)
-        self._bar.update(event.n_graded - self._bar.n)
+        assert self._bar is not None
+        self._step(event.n_graded - self._bar.n)
+
+    def _step(self, n: float) -> None:
+        assert self._bar is not None
+        self._bar.update(n)
+        now = time.monotonic()
+        if not self._live and (now - self._said >= QUIET_S or self._bar.n == self._bar.total):
+            self._said = now
+            print(str(self._bar).strip(), file=sys.stderr, flush=True)
 
     def _close(self) -> None:
         if self._bar is not None:
             self._bar.close()
             self._bar = None
+
+
+class _Nowhere:
+    """Where the moving line goes when nobody sees it move."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+    def flush(self) -> None:
+        return None

@@ -45,10 +45,10 @@ def _facts(facts: dict[str, Any]) -> str:
 
 def _client(context: Context) -> str:
     health = next((session["client"] for session in context.manifest["sessions"] if session.get("client")), None)
-    if not health or health.get("lag_ms_p99") is None:
+    if not health or health.get("loop_lag_ms_p99") is None:
         return ""
     share = f"{100 * (health.get('cpu_share') or 0):.0f}"
-    return context.words("provenance.lag", lag=milliseconds(health["lag_ms_p99"]), share=share)
+    return context.words("provenance.lag", lag=milliseconds(health["loop_lag_ms_p99"]), share=share)
 
 
 def _prices(manifest: dict[str, Any]) -> str:
