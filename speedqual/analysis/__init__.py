@@ -19,7 +19,6 @@ _HOMES = {
     "from_table": "brought",
     "mean_interval": "intervals",
     "quantile_interval": "intervals",
-    "tidy": "tidy",
     "wilson": "intervals",
 }
 
@@ -30,6 +29,5 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'speedqual.analysis' has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    if name != _HOMES[name]:  # a function named like its module must not hide it
-        globals()[name] = value
+    globals()[name] = value
     return value
