@@ -28,7 +28,7 @@ def answer(asked) -> str:
 async def test_asks_times_grades_and_keeps(tmp_path):
     async with ScriptedServer({"m": Script(ttft_ms=5, tok_s=1000, text=answer, reasoning="let me see")}) as server:
         two = [candidate(name, base_url=server.base_url, params={"seed": i}) for i, name in enumerate("ab")]
-        run = await evaluate(two, [toy_evalset(4)], folder=tmp_path / "run", prices={"a": PRICE, "b": PRICE}, seed=3)
+        run = await evaluate(two, [toy_evalset(4)], folder=tmp_path / "run", prices={"m": PRICE}, seed=3)
         assert len(server.requests) == 8 + 1  # one preflight for what is one endpoint and model
     assert (run.status, len(run)) == ("finished", 8)
     df = run.df
@@ -119,7 +119,7 @@ async def test_an_unknown_model_is_named_by_the_preflight(tmp_path):
     ],
 )
 async def test_a_limit_stops_the_run_and_it_can_be_resumed(tmp_path, limits, why, n):
-    asked = {"folder": tmp_path, "client": FakeClient(echo), "prices": {"a": PRICE}}
+    asked = {"folder": tmp_path, "client": FakeClient(echo), "prices": {"m": PRICE}}
     run = await evaluate([candidate()], [toy_evalset(6)], limits=limits, **asked)
     assert (run.status, run.manifest["why"], len(run)) == ("stopped", why, n)
     rest = await evaluate([candidate()], [toy_evalset(6)], resume=True, **asked)
@@ -337,3 +337,11 @@ async def test_memory_does_not_grow_with_finished_trials(tmp_path):
     await evaluate([candidate()], [toy_evalset(200)], folder=tmp_path, client=client, grade=False)
     assert len(seen) == 4
     assert max(seen) < 80  # what waits for the disk, never all of them
+
+
+async def test_nobody_is_asked_when_only_grades_are_missing(tmp_path):
+    await evaluate([candidate()], [toy_evalset(2)], folder=tmp_path, client=FakeClient(echo), grade=False)
+    client = FakeClient(echo)
+    run = await evaluate([candidate()], [toy_evalset(2)], folder=tmp_path, client=client, resume=True)
+    assert (client.asked, client.checked) == ([], [])
+    assert run.df["success"].all()
