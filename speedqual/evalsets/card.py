@@ -42,9 +42,9 @@ class Card:
     top: dict[str, Any] = field(default_factory=dict)  # the whole header: configs, dataset_info, …
 
     @classmethod
-    def empty(cls) -> Card:
-        """The card of a set that has none."""
-        return cls(header=Header(""))
+    def empty(cls, where: str) -> Card:
+        """The card of a set that has none; what would be wrong with it is said of the file ``where``."""
+        return cls(header=Header(where))
 
     def at(self, *path: str | int) -> str:
         """``file:line:column`` of a key under ``speedqual:``."""

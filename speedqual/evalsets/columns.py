@@ -33,11 +33,13 @@ _INTEGER = re.compile(r"[-+]?(0|[1-9]\d{0,14})")
 _NUMBER = re.compile(r"[-+]?(0|[1-9]\d{0,14})(\.\d+)?")
 _MONEY = re.compile(r"(?=.*\d)(?:[A-Z]{3}|[€$£¥￥]|RM|Rs\.?)?\s*[-+]?[\d.,'  ]+\s*(?:[A-Z]{3}|[€$£¥￥]|元|万元)?")
 _DATE = re.compile(
-    r"\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})|\d{1,2}\.? [A-Za-z]{3,9}\.?,? \d{4}"
+    r"\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})"
+    r"|\d{1,2}\.?[ -]?[A-Za-z]{3,9}\.?,?[ -]?\d{2,4}|[A-Za-z]{3,9}\.? \d{1,2}, ?\d{4}"
 )
 _DATETIME = re.compile(r"\d{4}[-/]\d{1,2}[-/]\d{1,2}[T ]\d{1,2}:\d{2}(:\d{2})?.*")
 _PERCENT = re.compile(r"[-+]?\d+([.,]\d+)?\s*[%％]")
 _BOOLEAN = {"true", "false", "yes", "no", "是", "否"}
+_ODD_SHARE = 0.05  # in a long column a few cells may be written otherwise
 _LOCAL_DATE = re.compile(r"(\d{1,2})[-/.](\d{1,2})[-/.]\d{2,4}")
 
 
@@ -125,7 +127,7 @@ def _type(column: str, cells: list[str]) -> str:
     if all(cell.casefold() in _BOOLEAN for cell in cells):
         return "boolean"
     for kind, fits in _SHAPES:
-        if all(fits(cell) for cell in cells):
+        if sum(not fits(cell) for cell in cells) <= len(cells) * _ODD_SHARE:
             return _meant(kind, head)
     return "name" if head == "name" else "string"
 

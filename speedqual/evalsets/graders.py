@@ -39,8 +39,7 @@ def grader_of(source: Source, card: Card, rows: list[Row], findings: Findings, *
     """The grader of the card, else the set's own grader.py, else the one of the task, else what the columns choose."""
     name, options = card.grader.name or _default(source, card, rows, findings), dict(card.grader.options)
     if not name and rows:
-        fix = "Add `grader: NAME` to the card, or a column target, tests or facts"
-        findings.error(card.at("task"), "neither card nor columns say which grader to use", fix)
+        findings.error(card.at("task"), "nothing says which grader to use", _how_to_name(card, rows))
     _check_name(name, card, findings)
     _check_options(card, options, findings)
     if name.startswith(_FILE):
@@ -58,6 +57,14 @@ def _default(source: Source, card: Card, rows: list[Row], findings: Findings) ->
         what = f"the task {card.task!r} is near {near}, and no grader is named"
         findings.error(card.header.find(card.task, "speedqual", "task"), what, f"Write {near}, or add `grader: NAME`")
     return near or guess_grader(row.data for row in rows)
+
+
+def _how_to_name(card: Card, rows: list[Row]) -> str:
+    for column in ("answer", "label", "expected"):
+        if column in rows[0].data:
+            return f'Write the {column} as "target": {{"answer": …}}'
+    by_card = "`grader: NAME` to the card, or " if card.found else ""
+    return f"Add {by_card}a column target, tests or facts"
 
 
 def _check_name(name: str, card: Card, findings: Findings) -> None:

@@ -76,7 +76,7 @@ class Loaded:
 
 def read(source: Source, findings: Findings, *, allow_code: bool = False) -> Loaded:
     """The set as far as it can be read; all that is wrong goes to ``findings``."""
-    card = Card.empty()
+    card = Card.empty(source.where(source.rows.name))
     if not source.bare:
         card = read_card(source.inside("README.md"), source.where("README.md"), findings)
     rows = {"test": _read_rows(source, source.rows.name, findings)}
@@ -156,7 +156,8 @@ class _Reader:
         if not prompt and not messages and not all(row.data.get("messages") for row in rows):
             prompt = guess_prompt([row.data for row in rows], self.grader.name)
             if not prompt:
-                fix = 'Add `prompt: "… {column} …"` to the card, or a column prompt, question, text or messages'
+                by_card = '`prompt: "… {column} …"` to the card, or ' if card.found else ""
+                fix = f"Add {by_card}a column prompt, question, text or messages"
                 findings.error(card.at(), "there is no prompt, and no column that could be one", fix)
         return system, messages, prompt
 

@@ -159,7 +159,7 @@ def test_bare_rows_without_ids_are_numbered_with_a_warning(tmp_path: Path, caplo
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        ({"id": "a", "prompt": "x"}, "which grader to use"),
+        ({"id": "a", "prompt": "x"}, "nothing says which grader to use"),
         ({"id": "a", "foo": "x", "target": {"answer": 1}}, "no prompt, and no column that could be one"),
         ({"id": "a", "prompt": "x", "target": 4}, "neither an object nor a list"),
     ],
