@@ -42,8 +42,17 @@ def log_ticks(lo: float, hi: float) -> list[float]:
         decades = range(math.floor(math.log10(lo)), math.ceil(math.log10(hi)) + 1)
         ticks = [round(float(s) * 10.0**d, 12) for d in decades for s in steps if lo <= s * 10.0**d <= hi]
         if len(ticks) >= 4:
-            return ticks
+            return _apart(ticks, math.log(hi / lo) / 8)
     return ticks
+
+
+def _apart(ticks: list[float], least: float) -> list[float]:
+    """The ticks that keep ``least`` (in natural logs) from the one before, so that their labels do not touch."""
+    kept = ticks[:1]
+    for tick in ticks[1:]:
+        if math.log(tick / kept[-1]) >= least:
+            kept.append(tick)
+    return kept
 
 
 def log_axis(ax: Axes, values: Iterable[float], unit: str, label: str, *, invert: bool, room: float = 0.10) -> None:
