@@ -9,6 +9,7 @@ from typing import Any
 from speedqual.evalsets.header import Header, read_header
 from speedqual.evalsets.problems import Findings, nearest
 from speedqual.evalsets.settings import KEYS, Fewshot, GraderKey, Tiers, Wrong, suggest
+from speedqual.evalsets.textfiles import read_text
 from speedqual.records import Message
 
 __all__ = ["Card", "read_card"]
@@ -57,13 +58,8 @@ def read_card(path: Path | None, where: str, findings: Findings) -> Card:
         findings.error(where, "the card lies outside the folder of the set", "Put a copy into the folder")
     if path is None or not path.is_file():
         return Card(header=Header(where))
-    try:
-        text = path.read_bytes().decode("utf-8")
-    except UnicodeDecodeError as fault:
-        line = fault.object.count(b"\n", 0, fault.start) + 1
-        findings.error(f"{where}:{line}", "the card is not UTF-8", "Save it as UTF-8")
-        return Card(header=Header(where))
-    header = read_header(text, where, findings)
+    text = read_text(path, where, findings)
+    header = None if text is None else read_header(text, where, findings)
     return _read(header, findings) if header else Card(header=Header(where))
 
 

@@ -10,7 +10,7 @@ from speedqual.evalsets.folders import check_folder
 from speedqual.evalsets.lint import lint
 from speedqual.evalsets.loading import read
 from speedqual.evalsets.problems import Findings, Problem
-from speedqual.evalsets.sources import find
+from speedqual.evalsets.sources import Source, find
 
 __all__ = ["check"]
 
@@ -25,6 +25,14 @@ def check(path: str | Path) -> list[Problem]:
     except EvalSetError as fault:
         return [Problem("error", fault.where or str(path), fault.what, fault.fix)]
     findings = Findings()
+    try:
+        _check(source, findings)
+    except OSError as fault:
+        findings.error(source.name, f"it cannot be read ({fault.strerror})", "Check its rights")
+    return sorted(findings.problems, key=lambda problem: problem.severity)
+
+
+def _check(source: Source, findings: Findings) -> None:
     loaded = read(source, findings)
     if not source.bare:
         check_folder(source, loaded.card, loaded.evalset, findings)
@@ -32,4 +40,3 @@ def check(path: str | Path) -> list[Problem]:
         lint(loaded, findings)
     if not findings.errors and not source.bare:
         compare(source, loaded.rows, findings)
-    return sorted(findings.problems, key=lambda problem: problem.severity)

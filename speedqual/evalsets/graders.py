@@ -20,6 +20,7 @@ from speedqual.evalsets.guesses import guess_grader
 from speedqual.evalsets.jsonl import Row
 from speedqual.evalsets.problems import Findings, nearest
 from speedqual.evalsets.sources import Source
+from speedqual.evalsets.textfiles import read_text
 from speedqual.records import GraderSpec
 
 __all__ = ["grader_of", "known_graders"]
@@ -88,11 +89,8 @@ def _own(source: Source, file: str, card: Card, findings: Findings) -> dict[str,
         what = f"{file} lies outside the folder of the set" if path is None else f"there is no file {file}"
         findings.error(card.at("grader"), what, "Put grader.py beside README.md")
         return {}
-    try:
-        return {"_file": file, "_source": path.read_text(encoding="utf-8")}
-    except (OSError, UnicodeDecodeError):
-        findings.error(source.where(file), "the file cannot be read as UTF-8", "Save it as UTF-8")
-        return {}
+    text = read_text(path, source.where(file), findings)
+    return {} if text is None else {"_file": file, "_source": text}
 
 
 def _schema(source: Source, options: dict[str, Any], findings: Findings) -> dict[str, Any]:
@@ -100,14 +98,17 @@ def _schema(source: Source, options: dict[str, Any], findings: Findings) -> dict
     if source.bare or "schema" in options or path is None or not path.is_file():
         return {}
     where = source.where("schema.json")
+    text = read_text(path, where, findings)
+    if text is None:
+        return {}
     try:
-        schema = json.loads(path.read_text(encoding="utf-8-sig"))
+        schema = json.loads(text)
     except json.JSONDecodeError as fault:
         place = f"{where}:{fault.lineno}:{fault.colno}"
         findings.error(place, f"invalid JSON: {fault.msg.lower()}", "Write strict JSON")
         return {}
-    except (OSError, ValueError, RecursionError):
-        findings.error(where, "the file cannot be read as UTF-8 JSON", "Save it as UTF-8")
+    except (ValueError, RecursionError):
+        findings.error(where, "the JSON is too deep or has a number that is too long", "Make it simpler")
         return {}
     if not isinstance(schema, dict):
         findings.error(where, "the schema is not an object", 'Write {"type": "object", "properties": {…}}')

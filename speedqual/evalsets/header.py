@@ -60,7 +60,7 @@ class Header:
 
 def read_header(text: str, where: str, findings: Findings) -> Header | None:
     """The header of a README.md; None when there is none or it is not valid YAML."""
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     block = _cut(text, where, findings)
     if block is None:
         return None

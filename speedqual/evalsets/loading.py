@@ -36,7 +36,10 @@ def load(name_or_path: str | Path, *, allow_code: bool = False) -> EvalSet:
     """
     source = find(name_or_path)
     findings = Findings()
-    evalset = read(source, findings, allow_code=allow_code).evalset
+    try:
+        evalset = read(source, findings, allow_code=allow_code).evalset
+    except OSError as fault:
+        raise EvalSetError(f"it cannot be read ({fault.strerror})", where=source.name, fix="Check its rights") from None
     findings.raise_first()
     for problem in findings.problems:
         _log.warning("%s", problem)

@@ -11,6 +11,7 @@ from speedqual.evalsets.card import Card
 from speedqual.evalsets.jsonl import Row
 from speedqual.evalsets.problems import Findings, nearest
 from speedqual.evalsets.settings import ROLES
+from speedqual.evalsets.template import show
 from speedqual.records import Item
 
 __all__ = ["Reading", "items_of"]
@@ -115,8 +116,6 @@ def _check_target(row: Row, reading: Reading) -> None:
 
 
 def _shown(value: Any) -> str:
-    from speedqual.evalsets.template import show
-
     text = f'"{value}"' if isinstance(value, str) else show(value)
     return text if len(text) <= 40 else text[:37] + "…" + text[-1]
 

@@ -13,7 +13,7 @@ from typing import Any
 from speedqual.evalsets.problems import nearest, quoted
 from speedqual.records import Message
 
-__all__ = ["KEYS", "Fewshot", "Tiers", "Wrong"]
+__all__ = ["KEYS", "ROLES", "Fewshot", "GraderKey", "Tiers", "Wrong", "suggest"]
 
 ROLES = ("system", "user", "assistant", "tool")
 
