@@ -103,9 +103,13 @@ class Client:
         number: int = 1,
         t_sched: int | None = None,
         watch: Watch | None = None,
+        deadlines: Deadlines | None = None,
     ) -> Attempt:
-        """Send ``prompt`` once and return all that came back. ``t_sched``: when the arrival schedule wanted it, ns."""
-        _, attempt = await self._call(candidate, prompt, t_sched, watch)
+        """Send ``prompt`` once and return all that came back. ``t_sched``: when the arrival schedule wanted it, ns.
+
+        ``deadlines`` of this request go before those of the client, except the one to connect.
+        """
+        _, attempt = await self._call(candidate, prompt, t_sched, watch, deadlines)
         return replace(attempt, number=number)
 
     async def listen(self, candidate: Candidate, prompt: Prompt) -> tuple[RawReply, Attempt]:
@@ -129,7 +133,12 @@ class Client:
         return self._session, self._vitals
 
     async def _call(
-        self, candidate: Candidate, prompt: Prompt, t_sched: int | None = None, watch: Watch | None = None
+        self,
+        candidate: Candidate,
+        prompt: Prompt,
+        t_sched: int | None = None,
+        watch: Watch | None = None,
+        deadlines: Deadlines | None = None,
     ) -> tuple[RawReply, Attempt]:
         endpoint = endpoint_named(candidate.endpoint)
         base_url = base_url_of(candidate, endpoint, self._environ)
@@ -137,5 +146,5 @@ class Client:
         request, password = split_credentials(endpoint.request(candidate, prompt, base_url, key))
         secrets = (*known_keys(candidate, endpoint, self._environ), *filter(None, [password]))
         session, vitals = self._open()
-        call = Call(session, vitals, self.deadlines, endpoint, request, secrets, self._max_bytes)
+        call = Call(session, vitals, deadlines or self.deadlines, endpoint, request, secrets, self._max_bytes)
         return await call.run(t_sched, watch)
