@@ -28,6 +28,7 @@ COMMANDS = {
     "stream": "Look at one stream: a recording, or one live reply.",
     "evalset": "Make, check and show eval sets.",
     "local": "Serve, list and vary model files on this machine.",
+    "serve-script": "Play token streams with known timing, to try readers on.",
     "doctor": "Say what this machine can measure and grade.",
 }
 """Name → what it does, here so that the help needs no import."""
