@@ -6,7 +6,7 @@ Sources: Wilson 1927; Miller 2024 (arXiv 2411.00640) for clustered errors; Bowye
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -170,13 +170,17 @@ def mean_interval(
 ) -> Interval:
     """The house rule for one quality number in [0, 1].
 
-    Clusters: cluster t. Binary: Wilson. Fractional: t for n ≥ 200, else a bootstrap. Clipped to [0, 1].
+    Clusters: cluster t, or Wilson over the clusters when all are right or all wrong. Binary: Wilson. Fractional: t for
+    n ≥ 200, else a bootstrap. Clipped to [0, 1].
     """
     y = np.asarray(values, dtype=float)
     y = y[np.isfinite(y)] if clusters is None else y
     if y.size == 0:
         return Interval(None, None, None, "none", 0, level, "no items")
     if clusters is not None and len(set(np.asarray(clusters).astype(str))) < y.size:
+        if is_binary(y) and y.min() == y.max():  # no variance to estimate from: as many coin tosses as clusters
+            groups = len(set(np.asarray(clusters).astype(str)))
+            return replace(wilson(float(y[0]) * groups, groups, level), n=y.size)
         return _clipped(cluster_mean(y, clusters, level))
     if is_binary(y):
         return wilson(float(y.sum()), y.size, level)

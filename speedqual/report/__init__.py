@@ -15,10 +15,10 @@ from speedqual.errors import StorageError
 if TYPE_CHECKING:
     from speedqual.running import Run
 
-__all__ = ["page", "write"]
+__all__ = ["render", "write"]
 
 
-def page(run: Run, *, redact: bool = False, lang: str = "en") -> str:
+def render(run: Run, *, redact: bool = False, lang: str = "en") -> str:
     """The report as text: one HTML document without any remote part. The same run gives the same text."""
     from speedqual.report.context import gather
     from speedqual.report.page import assemble
@@ -28,7 +28,7 @@ def page(run: Run, *, redact: bool = False, lang: str = "en") -> str:
     words = Words.load(lang)
     context = gather(run, words, redact=redact)
     title = words("page.title", candidates=len(context.board), items=context.n_items)
-    made = words("page.made", when=context.manifest.get("started", ""), version=context.manifest.get("speedqual", ""))
+    made = words("page.made", when=context.manifest["created"][:16].replace("T", " "), version=context.manifest["speedqual"])
     parts = [part for part in (section(context) for section in ORDER) if part is not None]
     return assemble(parts, words, title=title, made=made, redacted=redact)
 
@@ -40,7 +40,7 @@ def write(run: Run, path: str | Path, *, redact: bool = False, lang: str = "en")
     language without a catalogue.
     """
     target = Path(path)
-    text = page(run, redact=redact, lang=lang)
+    text = render(run, redact=redact, lang=lang)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=target.parent, delete=False) as stream:

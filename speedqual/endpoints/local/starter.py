@@ -37,7 +37,7 @@ def quickstart_candidates(model: Path, *, say: Callable[[str], None] = lambda _l
         ]
         yield [
             _candidate("no examples", plain, shots=0, cache=False),
-            _candidate("2 examples, no cache", plain, shots=SHOTS, cache=False),
+            _candidate("2 examples uncached", plain, shots=SHOTS, cache=False),
             *(
                 _candidate(_name(rung), server, shots=SHOTS, cache=True, rung=rung)
                 for server, rung in zip(ladder, LADDER, strict=True)
@@ -50,7 +50,7 @@ def _alias(rung: tuple[int, ...]) -> str:
 
 
 def _name(rung: tuple[int, ...]) -> str:
-    return "2 examples, cached" if not rung else f"cached, {30 - len(rung)} layers"
+    return "2 examples cached" if not rung else f"{30 - len(rung)} layers"
 
 
 def _candidate(

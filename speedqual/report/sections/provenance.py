@@ -17,12 +17,12 @@ def section(context: Context) -> Part | None:
     rows = [
         (words("provenance.run"), manifest["run"]),
         (words("provenance.started"), manifest["created"]),
-        (words("provenance.version"), _facts(manifest["versions"])),
+        (words("provenance.version"), _facts({"speedqual": manifest["speedqual"], **manifest["versions"]})),
         (words("provenance.evalsets"), "; ".join(_evalset(entry) for entry in manifest["evalsets"])),
         (words("provenance.candidates"), "; ".join(_candidate(entry) for entry in manifest["candidates"])),
         (words("provenance.seed"), manifest["seed"]),
         (words("provenance.machine"), _facts(manifest["machine"])),
-        (words("provenance.clock"), _facts(manifest["sessions"][0]["clock"]) if manifest["sessions"] else ""),
+        (words("provenance.clock"), _facts(manifest["clock"])),
         (words("provenance.client"), _client(context)),
         (words("provenance.prices"), _prices(manifest)),
     ]
@@ -31,7 +31,7 @@ def section(context: Context) -> Part | None:
 
 
 def _evalset(entry: dict[str, Any]) -> str:
-    return f"{entry['name']} ({entry['items']}, #{entry['hash']})"
+    return f"{entry['name']} ({entry['n_items']}, #{entry['hash']})"
 
 
 def _candidate(entry: dict[str, Any]) -> str:
@@ -44,7 +44,7 @@ def _facts(facts: dict[str, Any]) -> str:
 
 
 def _client(context: Context) -> str:
-    health = next((session["client"] for session in context.manifest["sessions"] if session.get("client")), None)
+    health = context.manifest["client"]
     if not health or health.get("loop_lag_ms_p99") is None:
         return ""
     share = f"{100 * (health.get('cpu_share') or 0):.0f}"
