@@ -157,8 +157,13 @@ _STRONG = re.compile(r"(\*\*\*|\*\*|__|~~|`+)(?=\S)(.{1,2000}?)(?<=\S)\1", re.DO
 _STAR = re.compile(r"(?<![\w*])\*(?=[^\s*])([^*\n]{1,500}?)(?<=[^\s*])\*(?![\w*])")
 
 
+_MARKS = re.compile(r"[*_`~#>\[\\$+•]|^[ \t]*-|\{,\}", re.MULTILINE)
+
+
 def plain(text: str) -> str:
     """``text`` without Markdown and TeX marks: emphasis, code ticks, fence lines, headings, bullets, links, boxes."""
+    if not _MARKS.search(text):
+        return text.strip()
     for _ in range(3):
         text = _BOXED.sub(r"\1", text)
     text = _LINK.sub(r"\1", _FENCED.sub("", text))

@@ -211,3 +211,8 @@ def _unit(text: str) -> tuple[str, Decimal]:
         return known
     word = unit.casefold()
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word, Decimal(1)
+
+
+def is_unit(text: str) -> bool:
+    """Whether ``text`` names a unit of the table."""
+    return _unit(text)[0] in _UNITS
