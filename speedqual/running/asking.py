@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from speedqual.clock import Clock
+from speedqual.endpoints.deadlines import Deadlines
 from speedqual.records import Attempt, Candidate, Prompt, Trial
 from speedqual.running.settings import Retry
 
@@ -19,7 +20,9 @@ STALE_AGAIN = 2
 class Asker(Protocol):
     """The part of a client that a run needs; tests bring their own."""
 
-    async def ask(self, candidate: Candidate, prompt: Prompt, *, number: int = 1) -> Attempt: ...
+    async def ask(
+        self, candidate: Candidate, prompt: Prompt, *, number: int = 1, deadlines: Deadlines | None = None
+    ) -> Attempt: ...
 
     async def check(self, candidate: Candidate) -> Attempt: ...
 
@@ -36,12 +39,13 @@ async def ask_until_done(
     seed: int,
     clock: Clock,
     may_request: Callable[[], bool],
+    deadlines: Deadlines | None = None,
 ) -> tuple[Attempt, ...]:
     """Every attempt in order, faults of the endpoint being outcomes; empty when not even the first may be made."""
     attempts: list[Attempt] = []
     stale = 0
     while may_request():
-        attempt = await client.ask(candidate, prompt, number=len(attempts) + 1)
+        attempt = await client.ask(candidate, prompt, number=len(attempts) + 1, deadlines=deadlines)
         attempts.append(attempt)
         if "stale_connection" in attempt.flags and stale < STALE_AGAIN:
             stale += 1

@@ -8,10 +8,11 @@ import secrets
 import sys
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import Any, TypedDict, Unpack
 
 from speedqual.clock import Clock, SystemClock
@@ -228,6 +229,7 @@ class _Asking:
         self._client, self._plan, self._settings, self._prices = client, plan, settings, prices
         self._session, self._watchers, self._clock = session, watchers, clock
         self._budget = Budget(settings.limits)
+        self._deadlines = {name: _within(settings.deadlines, evalset) for name, evalset in plan.evalsets.items()}
         self._items: dict[str, dict[str, Item]] = {
             name: {item.id: item for item in evalset.items} for name, evalset in plan.evalsets.items()
         }
@@ -287,6 +289,7 @@ class _Asking:
             seed=self._settings.seed,
             clock=self._clock,
             may_request=self._budget.may_request,
+            deadlines=self._deadlines[trial.evalset],
         )
         if not attempts:
             self._budget.finish(0, 0.0)
@@ -308,6 +311,13 @@ class _Asking:
             missing=measured.missing,
             flags=(*measured.flags, *tier_flags(candidate, attempts[-1])),
         )
+
+
+def _within(deadlines: Deadlines, evalset: EvalSet) -> Deadlines:
+    """The deadlines of one answer: no later than the eval set allows."""
+    if evalset.timeout_s is None:
+        return deadlines
+    return replace(deadlines, total_s=min(deadlines.total_s, evalset.timeout_s))
 
 
 @contextmanager
@@ -334,9 +344,13 @@ async def _grade(layout: Layout, plan: Plan, watchers: Watchers) -> None:
     def work() -> None:
         with layout.locked():
             done = set(Run.open(layout.folder).grades)
-            grade_run(layout, list(plan.evalsets.values()), done, told)
+            grade_run(layout, list(plan.evalsets.values()), done, told, stop)
 
-    await asyncio.to_thread(work)
+    stop = Event()
+    try:
+        await asyncio.to_thread(work)
+    finally:
+        stop.set()  # the thread outlives a cancelled wait for it
 
 
 def _finished(manifest: Mapping[str, Any]) -> Finished:

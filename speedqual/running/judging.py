@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from speedqual.errors import StorageError
@@ -18,7 +19,7 @@ from speedqual.running.run import Run
 
 __all__ = ["grade_run", "regrade"]
 
-BATCH = 64
+BATCH = 16
 
 Told = Callable[[Trial, Grade, int, int], None]
 
@@ -42,8 +43,16 @@ def _allowing(evalset: EvalSet, allow_code: bool) -> EvalSet:
     return replace(evalset, grader=GraderSpec(name=evalset.grader.name, options=options))
 
 
-def grade_run(layout: Layout, evalsets: Sequence[EvalSet], done: set[str], told: Told | None = None) -> int:
+def grade_run(
+    layout: Layout,
+    evalsets: Sequence[EvalSet],
+    done: set[str],
+    told: Told | None = None,
+    stop: Event | None = None,
+) -> int:
     """Grade the answers whose keys are not in ``done``; returns how many. Blocking: call it in a thread.
+
+    What is graded is kept in batches; ``stop`` ends it after the batch at hand.
 
     A failure of the endpoint is no answer and gets no grade.
     """
@@ -53,7 +62,7 @@ def grade_run(layout: Layout, evalsets: Sequence[EvalSet], done: set[str], told:
         items = {item.id: item for item in evalset.items}
         wanted = (line for line in _of(layout, evalset.name) if _gradable(line, done))
         grader: Grader | None = None
-        while batch := list(islice(wanted, BATCH)):
+        while not (stop is not None and stop.is_set()) and (batch := list(islice(wanted, BATCH))):
             grader = grader or grader_for(evalset)
             trials = [Trial.from_dict(line["trial"]) for line in batch]
             grades = grade_all(grader, [_pair(line, items) for line in batch])

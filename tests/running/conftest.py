@@ -58,7 +58,7 @@ class FakeClient:
     asked: list[tuple[str, str, int]] = field(default_factory=list)
     checked: list[str] = field(default_factory=list)
 
-    async def ask(self, candidate: Candidate, prompt: Prompt, *, number: int = 1) -> Attempt:
+    async def ask(self, candidate: Candidate, prompt: Prompt, *, number: int = 1, deadlines=None) -> Attempt:
         self.asked.append((candidate.name, str(prompt.messages[-1].content), number))
         return replace(self.reply(candidate, prompt, number), number=number)
 

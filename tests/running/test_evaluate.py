@@ -129,7 +129,7 @@ async def test_a_limit_stops_the_run_and_it_can_be_resumed(tmp_path, limits, why
 
 async def test_the_wall_limit_cuts_off_what_is_in_flight(tmp_path):
     class Slow(FakeClient):
-        async def ask(self, candidate, prompt, *, number=1):
+        async def ask(self, candidate, prompt, *, number=1, deadlines=None):
             await asyncio.sleep(0.05 if len(self.asked) < 2 else 60)
             return await super().ask(candidate, prompt, number=number)
 
@@ -150,7 +150,7 @@ async def test_a_limit_in_money_needs_prices(tmp_path):
 
 async def test_a_cancelled_run_leaves_a_folder_that_resumes(tmp_path):
     class Hanging(FakeClient):
-        async def ask(self, candidate, prompt, *, number=1):
+        async def ask(self, candidate, prompt, *, number=1, deadlines=None):
             if len(self.asked) == 3:
                 hung.set()
                 await asyncio.sleep(60)
@@ -176,7 +176,7 @@ async def test_a_cancelled_run_leaves_a_folder_that_resumes(tmp_path):
 
 async def test_a_fault_in_the_client_is_raised_as_itself(tmp_path):
     class Broken(FakeClient):
-        async def ask(self, candidate, prompt, *, number=1):
+        async def ask(self, candidate, prompt, *, number=1, deadlines=None):
             raise UsageError("the client is not open")
 
     with pytest.raises(UsageError, match="not open"):
@@ -199,7 +199,7 @@ async def test_streams_in_flight_are_bounded(tmp_path):
     class Counting(FakeClient):
         now = most = 0
 
-        async def ask(self, candidate, prompt, *, number=1):
+        async def ask(self, candidate, prompt, *, number=1, deadlines=None):
             Counting.now += 1
             Counting.most = max(Counting.most, Counting.now)
             await asyncio.sleep(0.002)
@@ -345,3 +345,44 @@ async def test_nobody_is_asked_when_only_grades_are_missing(tmp_path):
     run = await evaluate([candidate()], [toy_evalset(2)], folder=tmp_path, client=client, resume=True)
     assert (client.asked, client.checked) == ([], [])
     assert run.df["success"].all()
+
+
+async def test_an_eval_set_bounds_the_seconds_of_an_answer(tmp_path):
+    async with ScriptedServer({"m": Script(ttft_ms=5, tok_s=10, n=60)}) as server:
+        slow = candidate(base_url=server.base_url)
+        sets = [toy_evalset(1, timeout_s=0.4)]
+        run = await evaluate([slow], sets, folder=tmp_path, retry=Retry(attempts=1), preflight=False, warm_up=False)
+    last = next(run.records).last
+    assert (last.outcome, last.deadline) == ("timeout", "total")
+
+
+async def test_grading_stops_when_the_run_is_cancelled(tmp_path):
+    import time
+
+    from speedqual.grading import base
+    from speedqual.records import Grade
+
+    def slow(answer, item):
+        time.sleep(0.02)
+        return Grade(score=1.0, verdict="pass")
+
+    base.register("toy", lambda evalset: slow)
+    begun = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def watch(event):
+        if isinstance(event, Graded):
+            loop.call_soon_threadsafe(begun.set)
+
+    task = asyncio.create_task(
+        evaluate([candidate()], [toy_evalset(80)], folder=tmp_path, client=FakeClient(echo), observers=[watch])
+    )
+    await begun.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await loop.shutdown_default_executor()
+    n = len(Run.open(tmp_path).grades)
+    assert 0 < n < 80
+    run = running.regrade(Run.open(tmp_path))
+    assert len(run.grades) == 80
