@@ -119,7 +119,7 @@ class Script(Plain):
 
 def _at_least(script: Script, name: str, least: float) -> None:
     value = getattr(script, name)
-    if not least <= value < float("inf"):
+    if not isinstance(value, (int, float)) or not least <= value < float("inf"):
         raise ConfigError(f"{name} is {value!r}", where="script", fix=f"Give a finite number of at least {least}")
 
 
