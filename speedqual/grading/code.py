@@ -62,6 +62,7 @@ class CodeGrader:
     mode: str = "script"
     float_ok: bool = True
     language: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
     python: Interpreter | None = None
     python_asked: str = ""
     sandbox: Sandbox | None = None
@@ -91,7 +92,7 @@ class CodeGrader:
             return self._verdict(_without_program(found, stripped.text, answer), found)
         if found.cut and answer.stop == "length":
             return self._verdict(_Judged("truncated", "cut by the token limit inside the program"), found)
-        judged = self._judge(found.source, spec, language)
+        judged = self._judge(found.source, spec, language, {**self.options, **item.row})
         if judged.failure == "does_not_compile" and answer.stop == "length":
             judged = replace(judged, failure="truncated", why=f"cut by the token limit: {judged.why}")
         if judged.passed or judged.failure in _NOT_GRADED or language != "python":
@@ -104,8 +105,8 @@ class CodeGrader:
                 return canonical_language(word)
         return "python"
 
-    def _judge(self, source: str, spec: Spec, language: str) -> _Judged:
-        check = self._check(source, language)
+    def _judge(self, source: str, spec: Spec, language: str, row: Mapping[str, Any]) -> _Judged:
+        check = self._check(source, language, row)
         parts = {
             "compiles": check.ok,
             "checker": check.checker,
@@ -123,9 +124,9 @@ class CodeGrader:
             return _Judged("not_executed", "no sandbox of this machine passed its probe", parts)
         return self._run(self.sandbox, source, spec, parts)
 
-    def _check(self, source: str, language: str) -> checkers.Check:
+    def _check(self, source: str, language: str, row: Mapping[str, Any]) -> checkers.Check:
         if language != "python":
-            return checkers.check(language, source)
+            return checkers.check(language, source, row)
         if self.python is None:
             why = f"asks for Python {self.python_asked}, which is not on this machine"
             return checkers.Check(ok=None, failure="not_checked", why=why)
@@ -145,7 +146,7 @@ class CodeGrader:
     def _leniently(self, judged: _Judged, found: Extracted, spec: Spec) -> Grade:
         strict = self._verdict(judged, found)
         for name, source in repaired(found.source, spec.entry_point, judged.failure):
-            again = self._judge(source, spec, "python")
+            again = self._judge(source, spec, "python", {})
             if again.passed:
                 why = f"{strict.why}; right after a repair ({name})"
                 return replace(strict, score_lenient=1.0, repairs=1, flags=(*strict.flags, f"repaired:{name}"), why=why)
@@ -243,6 +244,7 @@ def make(evalset: EvalSet) -> Grader:
         mode=mode,
         float_ok=bool(options.get("float_ok", True)),
         language=str(options.get("language", "")),
+        options=options,
         python=python,
         python_asked=asked,
         sandbox=_open_sandbox(str(options.get("sandbox") or "auto"), python, where) if python else None,

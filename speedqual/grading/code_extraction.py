@@ -197,7 +197,9 @@ def _under_signature(body: str, entry_point: str, prompt: str) -> str:
     if not edge or not _all_statements(lines):
         return ""
     first = next((line for line in prompt.split("\n") if line.strip()), "")
-    head = prompt.rstrip() if ANCHOR.match(first) else signature  # a prompt that is a program goes on in its last function
+    head = (
+        prompt.rstrip() if ANCHOR.match(first) else signature
+    )  # a prompt that is a program goes on in its last function
     return f"{head}\n" + textwrap.indent("\n".join(lines), "    ")
 
 

@@ -94,7 +94,33 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     **{kind.__name__: kind for kind in (len, str, repr, bool, int, float, hash, abs)},
     **{
         name: getattr(operator, name)
-        for name in ["eq", "ne", "lt", "le", "gt", "ge", "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "neg", "matmul", "and_", "or_", "xor", "getitem", "setitem", "delitem", "contains", "iadd", "isub", "imul"]
+        for name in [
+            "eq",
+            "ne",
+            "lt",
+            "le",
+            "gt",
+            "ge",
+            "add",
+            "sub",
+            "mul",
+            "truediv",
+            "floordiv",
+            "mod",
+            "pow",
+            "neg",
+            "matmul",
+            "and_",
+            "or_",
+            "xor",
+            "getitem",
+            "setitem",
+            "delitem",
+            "contains",
+            "iadd",
+            "isub",
+            "imul",
+        ]
     },
 }
 

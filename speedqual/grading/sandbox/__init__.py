@@ -9,6 +9,7 @@ from speedqual.grading.sandbox.jobs import Job, Limits, Result, Role
 from speedqual.grading.sandbox.launch import Backend, Interpreter, interpreter, possible_backends
 from speedqual.grading.sandbox.pool import Sandbox, SandboxLost
 from speedqual.grading.sandbox.probe import Probe, best_backend, probe
+from speedqual.grading.sandbox.service import Service
 
 __all__ = [
     "Backend",
@@ -20,6 +21,7 @@ __all__ = [
     "Role",
     "Sandbox",
     "SandboxLost",
+    "Service",
     "best_backend",
     "interpreter",
     "possible_backends",

@@ -18,12 +18,13 @@ _VERSION_FLAG, _PATH_BENEATH = 1, 1
 _PR_SET_NO_NEW_PRIVS = 38
 
 _EXECUTE, _WRITE, _READ, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
-_REMOVE_FILE, _MAKE_REG, _TRUNCATE = 1 << 5, 1 << 8, 1 << 14
+_REMOVE_DIR, _REMOVE_FILE, _MAKE_DIR, _MAKE_REG, _REFER, _TRUNCATE = 1 << 4, 1 << 5, 1 << 7, 1 << 8, 1 << 13, 1 << 14
 _ALL_BY_ABI = {1: 0x1FFF, 2: 0x3FFF, 3: 0x7FFF, 4: 0x7FFF, 5: 0xFFFF}
 _NETWORK, _SCOPES = 0b11, 0b11  # bind and connect TCP; abstract UNIX sockets and signals
 
 READ = _READ | _READ_DIR | _EXECUTE
 WRITE = READ | _WRITE | _REMOVE_FILE | _MAKE_REG | _TRUNCATE  # plain files alone: no folder, link, socket or device
+WRITE_TREE = WRITE | _REMOVE_DIR | _MAKE_DIR | _REFER  # folders as well, for compilers
 _FILE_RIGHTS = _EXECUTE | _WRITE | _READ | _TRUNCATE | (1 << 15)
 
 
@@ -46,17 +47,18 @@ class Rules:
     """What may be read and written, put together once and enforced in many children.
 
     ``read``: files and folders that may be read and executed; ``write``: folders where plain files may be made, and files
-    (such as ``/dev/null``) that may be written.
+    (such as ``/dev/null``) that may be written; ``tree``: sub-folders may be made there too.
     """
 
-    def __init__(self, *, read: Iterable[str], write: Iterable[str]) -> None:
+    def __init__(self, *, read: Iterable[str], write: Iterable[str], tree: bool = False) -> None:
+        self._writing = WRITE_TREE if tree else WRITE
         self._version = abi()
         self._handled = _ALL_BY_ABI[min(self._version, max(_ALL_BY_ABI))]
         self._libc = ctypes.CDLL(None, use_errno=True)
         low = self._create(self._handled, whole=True)
         self.fd = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, 200)
         os.close(low)
-        for path, access in [*((p, READ) for p in read), *((p, WRITE) for p in write)]:
+        for path, access in [*((p, READ) for p in read), *((p, self._writing) for p in write)]:
             _add(self._libc, self.fd, path, access & self._handled)
 
     def _create(self, handled: int, *, whole: bool) -> int:
@@ -70,7 +72,7 @@ class Rules:
 
         Raises OSError when the kernel refuses.
         """
-        changing = WRITE & ~READ & self._handled
+        changing = self._writing & ~READ & self._handled
         own = self._create(changing, whole=False)
         for path in (folder, "/dev/null"):
             _add(self._libc, own, path, changing)

@@ -32,7 +32,7 @@ for name, path in {stubs!r}:
     module = types.ModuleType(name)
     module.__path__ = [path]
     sys.modules[name] = module
-from speedqual.grading.sandbox.worker import main
+from speedqual.grading.sandbox.{module} import main
 main()
 """
 
@@ -73,7 +73,7 @@ def possible_backends() -> tuple[Backend, ...]:
     return tuple(found)
 
 
-def arguments(backend: Backend, python: Interpreter, readable: Iterable[str]) -> list[str]:
+def arguments(backend: Backend, python: Interpreter, readable: Iterable[str], module: str = "worker") -> list[str]:
     """The command line of a worker (an interpreter that ignores the user's site, path and environment)."""
     package = Path(__file__).parents[2]
     grading = package / "grading"
@@ -85,7 +85,7 @@ def arguments(backend: Backend, python: Interpreter, readable: Iterable[str]) ->
         "-S",
         "-B",
         "-c",
-        _FIRST.format(stubs=[(name, str(path)) for name, path in stubs]),
+        _FIRST.format(stubs=[(name, str(path)) for name, path in stubs], module=module),
     ]
     if backend != "bubblewrap":
         return start
@@ -111,13 +111,18 @@ def _outside_system(folders: Iterable[str]) -> list[str]:
 
 
 def configuration(
-    backend: Backend, python: Interpreter, drivers: Iterable[str], readable: Iterable[str]
+    backend: Backend,
+    python: Interpreter,
+    drivers: Iterable[str],
+    readable: Iterable[str],
+    imports: Iterable[str] = (),
 ) -> dict[str, Any]:
-    """The first message to a worker."""
+    """The first message to a worker. ``imports``: folders where it finds the libraries of its drivers."""
     return {
         "read": [*SYSTEM, *SYSTEM_FILES, *python.folders, *readable],
         "landlock": backend != "none" and landlock.abi() > 0,
         "bare": backend == "none",
         "scratch": "/tmp" if backend == "bubblewrap" else tempfile.gettempdir(),
         "drivers": list(drivers),
+        "imports": list(imports),
     }

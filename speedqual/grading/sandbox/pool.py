@@ -74,7 +74,10 @@ class _Handle:
 
 
 class Sandbox:
-    """Runs jobs in one backend. ``drivers`` are ``module:function`` names that a role may call; ``readable`` more paths."""
+    """Runs jobs in one backend. ``drivers`` are ``module:function`` names that a role may call.
+
+    ``readable``: more paths; ``imports``: folders of the libraries that drivers import, before anything is confined.
+    """
 
     def __init__(
         self,
@@ -82,12 +85,14 @@ class Sandbox:
         *,
         drivers: Sequence[str] = (),
         readable: Sequence[str] = (),
+        imports: Sequence[str] = (),
         python: Interpreter | None = None,
     ) -> None:
         self.backend = backend
         self.python = python or interpreter()
-        self._argv = arguments(backend, self.python, readable)
-        self._config = configuration(backend, self.python, drivers, readable)
+        self.readable = tuple(readable)
+        self._argv = arguments(backend, self.python, [*readable, *imports])
+        self._config = configuration(backend, self.python, drivers, readable, imports)
         self._lock = threading.Lock()
         self._idle: list[_Handle] = []
         self._owner = os.getpid()

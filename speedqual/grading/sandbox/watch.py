@@ -146,13 +146,17 @@ def _times(pid: int) -> tuple[float, float | None]:
 
 
 def _too_much(folder: str, limits: Limits) -> bool:
-    """Whether the private folder holds more than allowed. It cannot have sub-folders: the child may make plain files only."""
+    """Whether the private folder holds more than allowed. The walk ends at the limit of files, so it is bounded too."""
     total = count = 0
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            count += 1
-            if count > limits.files:
-                return True
-            with contextlib.suppress(OSError):
-                total += entry.stat(follow_symlinks=False).st_blocks * 512
+    folders = [folder]
+    while folders:
+        with contextlib.suppress(OSError), os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                count += 1
+                if count > limits.files:
+                    return True
+                with contextlib.suppress(OSError):
+                    total += entry.stat(follow_symlinks=False).st_blocks * 512
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
     return total > limits.disk_mb << 20

@@ -44,13 +44,17 @@ class Worker:
         self._bare: bool = config["bare"]
         self._scratch = tempfile.mkdtemp(prefix="sq-", dir=config["scratch"])
         read, write = [*config["read"], *confine.DEVICES[1:]], [self._scratch, confine.DEVICES[0]]
-        self._rules = landlock.Rules(read=read, write=write) if config["landlock"] else None
-        self._keep = self._rules.fd if self._rules else 1000
+        self._rules: dict[seccomp.Profile, landlock.Rules] = {}
+        if config["landlock"]:
+            self._rules["test"] = landlock.Rules(read=read, write=write)
+            self._rules["tool"] = landlock.Rules(read=read, write=write, tree=True)
         self._drivers: dict[str, Driver] = {}
+        sys.path += config["imports"]
         for name in config["drivers"]:
             module, _, function = name.partition(":")
             self._drivers[name] = getattr(importlib.import_module(module), function)
 
+        del sys.path[len(sys.path) - len(config["imports"]) :]
         if not self._bare:
             seccomp.prepare("test", os.getpid())
             seccomp.prepare("tool", os.getpid())
@@ -110,9 +114,12 @@ class Worker:
     def _child(self, role: Role, folder: str, result_w: int, output_w: int, end: socket.socket | None) -> None:
         """Never returns. Exit status 0 = the driver's whole reply was written."""
         code = NOT_CONFINED
+        rules = self._rules.get(_profile(role))
         try:
-            confine.wire(_stdin(role), result_w, output_w, end.fileno() if end else None, keep=self._keep)
-            self._confine(role, folder)
+            confine.wire(
+                _stdin(role), result_w, output_w, end.fileno() if end else None, keep=rules.fd if rules else 1000
+            )
+            self._confine(role, folder, rules)
             code = NO_REPLY
             if role.argv:
                 os.execve(role.argv[0], list(role.argv), {**os.environ, "HOME": folder, "TMPDIR": folder})
@@ -120,17 +127,21 @@ class Worker:
         finally:
             os._exit(code)
 
-    def _confine(self, role: Role, folder: str) -> None:
+    def _confine(self, role: Role, folder: str, rules: landlock.Rules | None) -> None:
         if self._bare:
             os.chdir(folder)
             confine.limit(role.limits, processes=True)
             return
         confine.confine(
             role.limits,
-            profile="tool" if role.argv else "test",
-            rules=self._rules,
+            profile=_profile(role),
+            rules=rules,
             folder=folder,
         )
+
+
+def _profile(role: Role) -> seccomp.Profile:
+    return "tool" if role.argv else "test"
 
 
 def _stdin(role: Role) -> int:
