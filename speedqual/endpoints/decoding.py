@@ -30,6 +30,8 @@ _FRAMERS: dict[Framing, Callable[[], Framer]] = {
     "aws": AwsEventFramer,
 }
 _DONE = b"[DONE]"
+_KEEP_ALIVE = frozenset({"ping", "keepalive", "keep-alive", "heartbeat"})
+_FIELDS = (b":", b"data", b"event", b"id", b"retry", b"error")  # how a body of events begins
 _HEAD_BYTES = 512
 _BLANK = b"\xef\xbb\xbf \t\r\n"  # spaces, and the bytes of a byte order mark
 
@@ -118,11 +120,19 @@ class Decoder:
             self._bad(data.decode("ascii") or f"an event of more than {MAX_FRAME_BYTES >> 20} MiB was cut off")
             return
         try:
-            obj = parse_json(data)
+            obj = parse_json(self._text(data))
         except ValueError:
             self._unreadable(kind, data, last=last)
             return
         self._object(kind, obj)
+
+    def _text(self, data: bytes) -> str:
+        """As UTF-8. Bytes that are none become U+FFFD, as the standard of event streams has it, and a flag."""
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError:
+            self.out.flags.add("bad_utf8")
+            return data.decode("utf-8", "replace")
 
     def _object(self, kind: str, obj: Any) -> None:
         if not isinstance(obj, dict):
@@ -153,8 +163,8 @@ class Decoder:
             self.n_frames_seen += 1
             self.out.fail(Fault(message=as_text(data.decode("utf-8", "replace").strip())))
             self.over = True
-        elif kind == BARE or last:
-            return  # a line that is no field at all; or a frame that the end of the body cut
+        elif kind == BARE or kind in _KEEP_ALIVE or last:
+            return  # no field at all; no event of ours; a frame that the end of the body cut
         elif b"\n" in data:
             for line in data.split(b"\n"):  # events set apart by one line end instead of two
                 if line.strip():
@@ -163,7 +173,6 @@ class Decoder:
             self._bad("an event is no JSON")
 
     def _bad(self, why: str) -> None:
-        self.n_frames_seen += 1
         self.bad = self.bad or why
 
 
@@ -190,7 +199,7 @@ def _before_the_stream(raw: RawReply, body: Inflated, framing: Framing) -> tuple
     if head.startswith(b"<"):
         text = _text(body.reads)
         return "not_stream", Fault(message=f"a web page instead of a stream: {http_fault(200, None, text).message}")
-    if head.startswith((b"{", b"[")) and framing == "sse":
+    if head.startswith((b"{", b"[")) and framing in ("sse", "aws"):
         return _json_body(raw, body)
     if framing in ("lines", "array") and "application/json" in raw.headers.get("content-type", ""):
         return _lone_error(body)
@@ -247,16 +256,19 @@ def _incomplete(raw: RawReply, body: Inflated, decoder: Decoder) -> tuple[Outcom
     problem = decoder.bad or body.fault
     if raw.ending != "eof":
         return _broken_off(raw), Fault(message=problem or raw.error or None, retryable=raw.ending != "cancelled")
-    if body.fault or (_head(body.reads) and not decoder.n_frames_seen and not _is_event_stream(raw)):
-        start = as_text(_head(body.reads)[:80].decode("utf-8", "replace"))
+    head = _head(body.reads)
+    if body.fault or (head and not decoder.n_frames_seen and not _begins_as_stream(head, decoder.framing, raw)):
+        start = as_text(head[:80].decode("utf-8", "replace"))
         return "not_stream", Fault(message=body.fault or f"the body is no stream of this protocol: {start}")
     words = "the stream ended without the protocol's end marker"
     return "cut_off", Fault(message=f"{words}; {problem}" if problem else words, retryable=True)
 
 
-def _is_event_stream(raw: RawReply) -> bool:
-    kind = raw.headers.get("content-type", "")
-    return "event-stream" in kind or "ndjson" in kind or "eventstream" in kind
+def _begins_as_stream(head: bytes, framing: Framing, raw: RawReply) -> bool:
+    """A stream without one readable event, as opposed to something else."""
+    if framing == "sse":
+        return head.startswith(_FIELDS)
+    return head[:1] in (b"{", b"[") if framing != "aws" else "eventstream" in raw.headers.get("content-type", "")
 
 
 def _without_reply(raw: RawReply) -> Outcome:
@@ -274,9 +286,21 @@ def _status_fault(raw: RawReply, body: Inflated) -> Fault:
     if status < 400:
         target = raw.headers.get("location", "").partition("?")[0]
         return Fault(code=str(status), message=as_text(f"the endpoint redirects to {target}"))
-    fault = http_fault(status, _json(body.reads), _text(body.reads))
+    text = _text(body.reads)
+    fault = http_fault(status, _json(body.reads) or _json_in_events(text), text)
     code = fault.code or as_text(raw.headers.get("x-amzn-errortype", "").partition(":")[0])
     return Fault(code, fault.message, fault.retryable, fault.retry_after_s)
+
+
+def _json_in_events(text: str) -> Any:
+    """The first JSON object of a body of events: some gateways send even errors so."""
+    framer = SseFramer()
+    for frame in [*framer.feed(text.encode("utf-8", "replace")), *framer.close()]:
+        try:
+            return parse_json(frame.data.decode("utf-8", "replace"))
+        except ValueError:
+            continue
+    return None
 
 
 def _head(reads: tuple[Read, ...]) -> bytes:
@@ -297,7 +321,7 @@ def _json(reads: tuple[Read, ...]) -> Any:
     if sum(len(read.data) for read in reads) > MAX_FRAME_BYTES:
         return None
     try:
-        return parse_json(b"".join(read.data for read in reads).removeprefix(b"\xef\xbb\xbf"))
+        return parse_json(b"".join(read.data for read in reads).decode("utf-8-sig", "replace"))
     except ValueError:
         return None
 

@@ -6,6 +6,7 @@ CRC-32 of all before it (4); big-endian. Source: the AWS event stream encoding o
 
 from __future__ import annotations
 
+import json
 import struct
 from zlib import crc32
 
@@ -75,7 +76,10 @@ def _message(raw: bytes, n_headers: int) -> Frame:
         headers = _headers(raw[_PRELUDE.size : start])
     except (IndexError, KeyError):
         return Frame(BROKEN, b"the headers of a message are damaged")
-    return Frame(_kind(headers), raw[start:-4])
+    payload = raw[start:-4]
+    if not payload and ":error-message" in headers:  # an error message says it in a header
+        payload = json.dumps({"message": headers[":error-message"]}).encode()
+    return Frame(_kind(headers), payload)
 
 
 def _kind(headers: dict[str, str]) -> str:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from speedqual.endpoints.adapter import About, Adapter, data_url, full_url, with_params
 from speedqual.endpoints.decoding import Reader
-from speedqual.endpoints.faults import Fault
+from speedqual.endpoints.faults import Fault, fault_in
 from speedqual.endpoints.stops import stop_of
 from speedqual.endpoints.usage import llamacpp_usage, openai_cost_usd, openai_timings, openai_usage
 from speedqual.endpoints.values import as_mapping, clean_text
@@ -31,6 +31,12 @@ class OpenAIReader(Reader):
                     self._choice(choice)
         self._usage(obj, choices)
         self._served(obj)
+
+    def fault(self, obj: Mapping[str, Any], kind: str) -> Fault | None:
+        groq = obj.get("x_groq")
+        if isinstance(groq, dict) and groq.get("error"):
+            return fault_in(groq)
+        return super().fault(obj, kind)
 
     def _choice(self, choice: Mapping[str, Any]) -> None:
         index = choice.get("index")

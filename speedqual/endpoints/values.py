@@ -13,9 +13,9 @@ _DECODER = json.JSONDecoder(parse_constant=lambda _: None)  # NaN and Infinity a
 _MAX_MESSAGE_CHARS = 2_000
 
 
-def parse_json(data: bytes) -> Any:
-    """The JSON value in ``data``. Raises ValueError for anything else, whatever the bytes."""
-    text = data.decode("utf-8").strip(" \t\r\n")
+def parse_json(text: str) -> Any:
+    """The JSON value in ``text``. Raises ValueError for anything else."""
+    text = text.strip(" \t\r\n")
     try:
         value, end = _DECODER.raw_decode(text)
     except RecursionError:
