@@ -12,6 +12,7 @@ Options that begin with an underscore are ours, not the card's:
 from __future__ import annotations
 
 import json
+from functools import cache
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -30,6 +31,7 @@ _FILE = "file:"
 _PREFIXES = (_FILE, "evaluate:")
 
 
+@cache
 def known_graders() -> tuple[str, ...]:
     """Names of the graders that are installed."""
     installed = (point.name for point in entry_points(group="speedqual.graders"))
