@@ -32,6 +32,9 @@ def check_folder(source: Source, card: Card, evalset: EvalSet, findings: Finding
 
 
 def _check_files(source: Source, names: list[str], card: Card, evalset: EvalSet, findings: Findings) -> None:
+    if set(str(source.folder.resolve())) & set("*?[]"):
+        what = "dataset readers take * ? [ ] in the path of a folder for a pattern"
+        findings.error(source.name, what, "Rename the folder")
     script = f"{source.name}.py"
     if script in names:
         fix = "Rename it to grader.py, or remove it"

@@ -91,6 +91,13 @@ def test_files_that_change_what_others_read(make: Make, files: dict[str, str], w
     assert words in errors(make(files=files))[0]
 
 
+def test_a_path_that_dataset_readers_take_for_a_pattern(make: Make) -> None:
+    folder = make().rename(make().parent / "set [2]")
+    assert errors(folder) == [
+        "error: set [2]: dataset readers take * ? [ ] in the path of a folder for a pattern. Rename the folder"
+    ]
+
+
 @pytest.mark.parametrize(
     ("files", "words"),
     [
