@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+pytest_plugins = ["small_run"]
+
 SHARED = Path(__file__).parents[2] / "shared"
 ABSENT = "../shared is absent"
 
