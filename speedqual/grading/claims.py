@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from speedqual.grading.mentions import numbers_in, prepare
 from speedqual.grading.normalise import Settings
+from speedqual.grading.polarity import negations
 from speedqual.grading.text import fold
 from speedqual.grading.wordforms import STOPWORDS, stem
 
@@ -21,7 +22,26 @@ _HAN_PAIR = re.compile(r"(?=([\u3400-\u9fff]{2}))")
 _TALK = frozenset(
     map(
         stem,
-        ["think", "believe", "guess", "suppose", "answer", "mention", "give", "provide", "total", "sure", "know", "text", "source", "well", "yes", "approximately", "roughly", "about"],
+        [
+            "think",
+            "believe",
+            "guess",
+            "suppose",
+            "answer",
+            "mention",
+            "give",
+            "provide",
+            "total",
+            "sure",
+            "know",
+            "text",
+            "source",
+            "well",
+            "yes",
+            "approximately",
+            "roughly",
+            "about",
+        ],
     )
 )
 
@@ -58,11 +78,14 @@ def unsupported_claims(parts: tuple[str, ...], known: Known) -> tuple[int, list[
 
 
 def _is_strange(clause: str, known: Known) -> bool | None:
-    """None = the clause claims nothing."""
+    """None = the clause claims nothing, or only denies."""
     numbers = numbers_in(clause, _SETTINGS)
-    words = {stem(w) for w in _WORD.findall(clause) if w.lower() not in STOPWORDS} - _TALK
+    counted = {word for m in numbers for word in m.text.lower().split()}
+    words = {stem(w) for w in _WORD.findall(clause) if w.lower() not in counted and w.lower() not in STOPWORDS} - _TALK
     pairs = _HAN_PAIR.findall(clause)
     if not numbers and len(words) + len(pairs) < 2:
+        return None
+    if negations(clause) % 2:
         return None
     if any(m.value not in known.numbers and m.digits not in known.numbers for m in numbers if not m.text.isalpha()):
         return True

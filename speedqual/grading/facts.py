@@ -24,7 +24,7 @@ from speedqual.grading.normalise import KINDS, Settings
 from speedqual.grading.options import options_of, settings_of, tolerance_of
 from speedqual.grading.polarity import clause_start
 from speedqual.grading.reply import Reply, failed, look, nothing_given
-from speedqual.grading.statements import judge_statement
+from speedqual.grading.statements import exchanged_in, judge_statement
 from speedqual.grading.text import is_no_answer, is_refusal, says_not_stated
 from speedqual.grading.valuefacts import Finding, ValueFact, judge_value, kind_of_value
 from speedqual.records import Answer, EvalSet, Failure, Grade, Item
@@ -182,7 +182,7 @@ class FactsGrader:
         return self._answerable(plan, answer, reply, parts)
 
     def _answerable(self, plan: Plan, answer: Answer, reply: Reply, parts: tuple[str, ...]) -> Grade:
-        findings = {fact.id: _judge(fact, parts, plan.known.text) for fact in plan.facts}
+        findings = {fact.id: _judge(fact, parts, plan) for fact in plan.facts}
         statuses = [f.status for f in findings.values()]
         if plan.facts and "supported" not in statuses:
             silent = _silence(plan, answer, reply, parts)
@@ -256,8 +256,9 @@ def _listed(row: Mapping[str, Any], name: str, where: str) -> list[Any]:
     return list(value)
 
 
-def _judge(fact: Fact, parts: tuple[str, ...], known: str) -> Finding:
+def _judge(fact: Fact, parts: tuple[str, ...], plan: Plan) -> Finding:
     """A fact with both a value and a statement must hold as both, unless the reply is too short to be a statement."""
+    known = plan.known.text
     if fact.value is None:
         return judge_statement(fact.text, fact.aliases, parts, known)
     finding = judge_value(fact.value, parts, known)
@@ -265,6 +266,9 @@ def _judge(fact: Fact, parts: tuple[str, ...], known: str) -> Finding:
         spoken = judge_statement(fact.text, (), parts, known)
         if spoken.status == "contradicted":
             return spoken
+    if finding.status == "missing" and isinstance(fact.value.value, str) and plan.source:
+        other = exchanged_in(fact.value.value, plan.source, parts, known)
+        return Finding("contradicted", f"{other!r} stands in its place", other) if other else finding
     return finding
 
 
@@ -294,7 +298,7 @@ _PAST = (
 
 def _is_asserted(fact: Fact, parts: tuple[str, ...], plan: Plan) -> bool:
     """Whether a forbidden fact is said, and not as what used to be."""
-    finding = _judge(fact, parts, plan.known.text)
+    finding = _judge(fact, parts, plan)
     if finding.status not in ("supported", "ambiguous"):
         return False
     if any(f.value is not None and fact.value is not None and f.value.value == fact.value.value for f in plan.facts):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["Stance", "negations", "stance_at", "was_corrected"]
+__all__ = ["HEDGE", "Stance", "clause_start", "negations", "stance_at", "was_corrected"]
 
 Stance = str
 """affirmed | denied | asked | bounded"""
@@ -53,6 +53,13 @@ _CORRECTION = re.compile(
     r"|更正|不对|应该是|其实是|说错了|准确地说|纠正",
     re.IGNORECASE,
 )
+
+HEDGE = re.compile(
+    r"\b(?:maybe|perhaps|possibly|probably|presumably|i (?:think|guess|believe|suppose)|about|around|roughly|approximately|approx|circa|likely|might|may be|"
+    r"could be|seems?|not (?:entirely |quite |completely )?(?:sure|certain))\b|~|≈|大概|大约|约|可能|也许|左右|应该是|估计|似乎|好像|或许|不太确定",
+    re.IGNORECASE,
+)
+"""Words that soften a claim."""
 
 
 def clause_start(sentence: str, at: int) -> int:

@@ -13,13 +13,13 @@ from functools import lru_cache
 
 from speedqual.grading.mentions import NumberMention, numbers_in
 from speedqual.grading.normalise import Settings
-from speedqual.grading.polarity import negations, stance_at
+from speedqual.grading.polarity import HEDGE, negations, stance_at
 from speedqual.grading.statements_zh import judge_chinese
 from speedqual.grading.text import fold
 from speedqual.grading.valuefacts import Finding
-from speedqual.grading.wordforms import STOPWORDS, are_opposite, stem
+from speedqual.grading.wordforms import COMMON, STOPWORDS, are_opposite, stem
 
-__all__ = ["judge_statement"]
+__all__ = ["exchanged_in", "judge_statement"]
 
 _EN = Settings(locale="en")
 _HAN = re.compile(r"[\u3400-\u9fff]")
@@ -57,7 +57,7 @@ def _judge_one(statement: str, parts: tuple[str, ...], known: str) -> Finding:
     denied = [f for f in found if f.status == "contradicted" and f.flags == _FIRM]
     for wanted in (denied, *([f for f in found if f.status == s] for s in _ORDER)):
         if wanted:
-            return wanted[0]._replace(flags=())
+            return wanted[0]._replace(flags=tuple(flag for flag in wanted[0].flags if flag != "firm"))
     return _named_otherwise(fact, parts) or Finding("missing", "nothing is said about it")
 
 
@@ -75,7 +75,7 @@ def _profile(text: str) -> Profile:
     words, names = set(), []
     for i, match in enumerate(_WORD.finditer(text)):
         word = match.group()
-        if word[0].isupper() and (i > 0 or word.lower() not in STOPWORDS) and word.lower() not in _MONTHS:
+        if word[0].isupper() and word.lower() not in _MONTHS and (i > 0 or not _is_common(text, match)):
             names.append(fold(word).removesuffix("'s"))
         elif word.lower() not in STOPWORDS and not word.lower().startswith(("percent", "per")):
             words.add(stem(word))
@@ -85,7 +85,33 @@ def _profile(text: str) -> Profile:
     return Profile(text, frozenset(words), tuple(names), numbers, negations(text) % 2 == 1, _relations(text))
 
 
-_MONTHS = frozenset(["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"])
+_PLURAL_VERB = re.compile(r" (?:were|are|have|rose|fell|grew|increased|decreased|dropped|declined)\b")
+
+
+def _is_common(text: str, first: re.Match[str]) -> bool:
+    """Whether the word that opens a sentence is no name: ``Sales were``, ``It does``."""
+    word = first.group().lower()
+    if word in STOPWORDS or stem(word) in COMMON:
+        return True
+    return word.endswith("s") and not word.endswith("ss") and bool(_PLURAL_VERB.match(text, first.end()))
+
+
+_MONTHS = frozenset(
+    [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ]
+)
 _NAME = r"(?:[A-Z][\w'’-]*(?: (?:[A-Z][\w'’-]*|of|de|van|von|&))*)"
 _PASSIVE = re.compile(
     rf"(?P<patient>{_NAME}),? (?:(?:is|was|were|are|been|being|has been|had been) )?(?:\w+ly )?(?P<verb>[a-z]+(?:ed|en|t|ld|nd|wn|de))\b[^.;]*? by (?P<agent>{_NAME})"
@@ -128,33 +154,31 @@ def _compare(fact: Profile, said: Profile, whole: Profile, share: float, known: 
     results = [*numbers, *names]
     opposite = any(are_opposite(a, b) for a in fact.words - said.words for b in said.words - fact.words)
     exchanged = "exchanged" in results or opposite
-    negative = said.negative if said.negative or whole.text == said.text else _outer_negative(said, whole)
+    negative = said.negative or (whole.text != said.text and _outer_negative(said, whole))
     if negative != fact.negative:
-        if exchanged or (not results and share < SAID) or (fact.negative and "missing" in results):
-            return Finding("missing", "another thing is denied", said.text)
-        if "missing" in results:
-            return Finding("unverifiable", "a part of it is denied", said.text)
-        return (
-            Finding("contradicted", "it is denied", said.text, _FIRM)
-            if not fact.negative or share >= ABOUT
-            else Finding("missing")
-        )
-    if fact.negative and exchanged:
-        return Finding("missing", "another thing is denied", said.text)
+        return _denied(fact, said, results, exchanged=exchanged, share=share)
     if exchanged:
-        every = results.count("exchanged")
-        if every >= 2 and every == len(results):
+        if fact.negative or (len(results) > 1 and set(results) == {"exchanged"}):
             return Finding("missing", "it speaks of another case", said.text)
         return Finding("contradicted", "a value in it is another", said.text)
     if "bounded" in results:
         return Finding("unverifiable", "only a bound is given", said.text)
     if "missing" in results:
         return Finding("missing", "a part of it is not said", said.text)
-    return (
-        Finding("supported", "", said.text)
-        if share >= SAID
-        else Finding("unverifiable", "the wording differs", said.text)
-    )
+    own = len(fact.words & said.words) / len(said.words) if said.words else 0.0
+    if share >= SAID or (own >= SAID and fact.numbers):
+        return Finding("supported", "", said.text, ("hedged",) if HEDGE.search(said.text) else ())
+    return Finding("unverifiable", "the wording differs", said.text)
+
+
+def _denied(fact: Profile, said: Profile, results: list[str], *, exchanged: bool, share: float) -> Finding:
+    """One side denies what the other affirms: a contradiction when they speak of the same thing."""
+    if exchanged or (not results and share < SAID) or (fact.negative and "missing" in results):
+        return Finding("missing", "another thing is denied", said.text)
+    told = results[1:] if fact.names and results[len(fact.numbers) :][:1] == ["there"] else results
+    if "missing" in results and "there" not in told:
+        return Finding("unverifiable", "a part of it is denied", said.text)
+    return Finding("contradicted", "it is denied", said.text, _FIRM)
 
 
 def _outer_negative(said: Profile, whole: Profile) -> bool:
@@ -274,3 +298,19 @@ def _named_otherwise(fact: Profile, parts: tuple[str, ...]) -> Finding | None:
 
 def _full_names(text: str) -> list[tuple[str, ...]]:
     return [tuple(fold(m.group()).split()) for m in re.finditer(r"[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)+", text)]
+
+
+def exchanged_in(value: str, source: str, parts: tuple[str, ...], known: str) -> str:
+    """A name that the reply has where the source has ``value`` ("" = none): Paris in ``founded in 1998 in Paris``."""
+    wanted = fold(value)
+    for sentence in re.split(r"(?<=[.!?])\s+|\n", source):
+        for clause in _clauses(sentence):
+            if wanted not in fold(clause) or _HAN.search(clause):
+                continue
+            there = _profile(clause)
+            for part in parts:
+                for said in map(_profile, _clauses(part)):
+                    strange = [n for n in said.names if n not in known]
+                    if strange and there.words and len(there.words & said.words) >= ABOUT * len(there.words):
+                        return strange[0]
+    return ""

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from speedqual.grading.booleans import judge_boolean
 from speedqual.grading.mentions import DateMention, NumberMention, dates_in, numbers_in
 from speedqual.grading.normalise import KINDS, Settings, compare, read
-from speedqual.grading.polarity import stance_at, was_corrected
+from speedqual.grading.polarity import HEDGE, stance_at, was_corrected
 from speedqual.grading.text import fold
 
 __all__ = ["Finding", "Place", "ValueFact", "find_value", "judge_value", "kind_of_value"]
@@ -242,11 +242,6 @@ def _text_places(fact: ValueFact, i: int, sentence: str) -> list[Place]:
 
 # ------------------------------------------------------------------------------------------------- judging
 
-_HEDGE = re.compile(
-    r"\b(?:maybe|perhaps|possibly|probably|presumably|i (?:think|guess|believe|suppose)|about|around|roughly|approximately|approx|circa|likely|might|may be|"
-    r"could be|seems?|not (?:entirely |quite |completely )?(?:sure|certain))\b|~|≈|大概|大约|约|可能|也许|左右|应该是|估计|似乎|好像|或许|不太确定",
-    re.IGNORECASE,
-)
 _ANSWER_MARK = re.compile(
     r"(?:\b(?:final )?answer(?: is|:)|\bin (?:short|total|summary)\b|\btherefore\b|\bthus\b|\bhence\b|^so\b|\bin conclusion\b|答案(?:是|为|：|:)?|因此|所以|综上|总之|最终|故)",
     re.IGNORECASE,
@@ -305,8 +300,7 @@ def _is_rival(fact: ValueFact, place: Place, parts: tuple[str, ...]) -> bool:
         return (
             fact.kind == "percent" and place.unit == "" and not place.is_year and len(parts) == 1 and len(parts[0]) < 12
         )
-    wants_year = isinstance(fact.value, int) and 1000 <= fact.value <= 2999
-    if place.is_year and not wants_year:
+    if place.is_year and not _wants_year(fact):
         return False
     return not (fact.asked and _is_known(place.text, fold(fact.asked)) and not _is_bare_reply(parts))
 
@@ -320,11 +314,12 @@ def _is_known(text: str, known: str) -> bool:
 
 
 def _final(parts: tuple[str, ...], places: list[Place]) -> Place | None:
-    """The first mention behind the last "the answer is", None without one."""
+    """The first mention behind the last "the answer is" (or behind the last "=" after it), None without one."""
     for i in range(len(parts) - 1, -1, -1):
         marks = list(_ANSWER_MARK.finditer(parts[i]))
         if marks:
-            behind = [p for p in places if (p.sentence, p.start) >= (i, marks[-1].end())]
+            start = max(marks[-1].end(), parts[i].rfind("=", marks[-1].end()))
+            behind = [p for p in places if (p.sentence, p.start) >= (i, start)]
             return behind[0] if behind else None
     return None
 
@@ -372,13 +367,23 @@ def _same_words_around(parts: tuple[str, ...], a: Place, b: Place) -> bool:
     return fold(skeletons[0]) == fold(skeletons[1])
 
 
-_YEAR = re.compile(r"(?<!\d)(?:1\d{3}|20\d{2})(?!\d)")
+_ASKS_YEAR = re.compile(r"\byear\b|\bwhen\b|哪一?年|年份|何时|什么时候|几年", re.IGNORECASE)
+
+
+def _wants_year(fact: ValueFact) -> bool:
+    """Whether the value is a year: it looks like one, and the question does not ask for something else."""
+    is_int = isinstance(fact.value, int) and not isinstance(fact.value, bool)
+    return is_int and 1000 <= fact.value <= 2999 and (not fact.asked or bool(_ASKS_YEAR.search(fact.asked)))
+
+
+_YEAR = re.compile(r"(?<!\d)(?:1\d{3}|20\d{2})(?=年)|(?<=\bin )(?:1\d{3}|20\d{2})(?!\d)|(?<=[fo][orfn] )20\d{2}(?!\d)")
+"""Years by how they are written: a bare number may be a count."""
 
 
 def _other_year(fact: ValueFact, parts: tuple[str, ...], affirmed: list[Place]) -> str:
     """The year a value is given for, when the question asks for another and the clause names only that one."""
     asked = set(_YEAR.findall(fact.asked))
-    if not asked or (isinstance(fact.value, int) and 1000 <= fact.value <= 2999) or fact.kind in ("date", "datetime"):
+    if not asked or _wants_year(fact) or fact.kind in ("date", "datetime"):
         return ""
     for place in affirmed:
         sentence = parts[place.sentence]
@@ -390,7 +395,7 @@ def _other_year(fact: ValueFact, parts: tuple[str, ...], affirmed: list[Place]) 
 
 
 def _hedges(parts: tuple[str, ...], affirmed: list[Place]) -> tuple[str, ...]:
-    return ("hedged",) if any(_HEDGE.search(parts[p.sentence]) for p in affirmed) else ()
+    return ("hedged",) if any(HEDGE.search(parts[p.sentence]) for p in affirmed) else ()
 
 
 # --------------------------------------------------------------------------------------------- texts and names
