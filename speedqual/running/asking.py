@@ -41,10 +41,15 @@ async def ask_until_done(
     may_request: Callable[[], bool],
     deadlines: Deadlines | None = None,
 ) -> tuple[Attempt, ...]:
-    """Every attempt in order, faults of the endpoint being outcomes; empty when not even the first may be made."""
+    """Every attempt in order, faults of the endpoint being outcomes.
+
+    Empty when ``may_request`` says no before the trial has come to its end: it is then no finished trial.
+    """
     attempts: list[Attempt] = []
     stale = 0
-    while may_request():
+    while True:
+        if not may_request():
+            return ()
         attempt = await client.ask(candidate, prompt, number=len(attempts) + 1, deadlines=deadlines)
         attempts.append(attempt)
         if "stale_connection" in attempt.flags and stale < STALE_AGAIN:
@@ -52,9 +57,8 @@ async def ask_until_done(
             continue
         wait_s = retry_wait_s(attempt, trial, retry, seed, counted=len(attempts) - stale)
         if wait_s is None:
-            break
+            return tuple(attempts)
         await clock.sleep_until(clock.now_ns() + int(wait_s * 1e9))
-    return tuple(attempts)
 
 
 def retry_wait_s(attempt: Attempt, trial: Trial, retry: Retry, seed: int, *, counted: int) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -48,10 +49,22 @@ def encode_record(record: Record, session: int, events: Mapping[str, Any] | None
 
 
 def _attempt(attempt: Attempt) -> dict[str, Any]:
-    bare = replace(attempt, timeline=replace(attempt.timeline, events=())).to_dict()
+    raw = {name: _tame(getattr(attempt, name)) for name in ("usage_raw", "rate")}
+    bare = replace(attempt, timeline=replace(attempt.timeline, events=()), **raw).to_dict()
     for part in ("timeline", "usage"):
         bare[part] = _without_empties(bare[part])
     return _without_empties(bare)
+
+
+def _tame(value: Any, depth: int = 8) -> Any:
+    """What a server sent as it pleased, as strict JSON: no NaN, no infinity, nothing deeper than 8 levels."""
+    if isinstance(value, Mapping):
+        return {str(key): _tame(v, depth - 1) for key, v in value.items()} if depth else None
+    if isinstance(value, (list, tuple)):
+        return [_tame(v, depth - 1) for v in value] if depth else None
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value
 
 
 def _without_empties(fields: dict[str, Any]) -> dict[str, Any]:

@@ -5,37 +5,38 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-import sys
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any, TypedDict, Unpack
 
-from speedqual.clock import Clock, SystemClock
+from speedqual.clock import SystemClock
 from speedqual.endpoints.access import scrub_bytes
 from speedqual.endpoints.client import Client
 from speedqual.endpoints.deadlines import Deadlines
 from speedqual.endpoints.naming import parse_candidate
 from speedqual.endpoints.prices import price_of
-from speedqual.errors import SpeedqualError, UsageError
+from speedqual.errors import ConfigError, UsageError
 from speedqual.evalsets import build_prompt, load
-from speedqual.records import Attempt, Candidate, EvalSet, Item, Price, Record, Trial
-from speedqual.running.asking import Asker, ask_until_done, tier_flags
+from speedqual.grading.base import grader_for
+from speedqual.records import Candidate, EvalSet, Price, Trial
+from speedqual.running.asking import Asker
 from speedqual.running.codec import key_of
 from speedqual.running.judging import grade_run
 from speedqual.running.layout import Layout
-from speedqual.running.limits import Budget
+from speedqual.running.manifest import HIDDEN
+from speedqual.running.phase import TimedPhase
 from speedqual.running.plan import Estimate, Plan, lanes, make_plan
 from speedqual.running.run import Run
 from speedqual.running.secret import secrets_of
-from speedqual.running.session import Session, begun_with, opened, refuse_unless_fit
+from speedqual.running.session import begun_with, opened, refuse_unless_fit
 from speedqual.running.settings import Limits, Retry, Settings
-from speedqual.running.watching import Finished, Graded, Observer, Started, TrialFinished, TrialStarted, Watchers
-from speedqual.timing import measure
+from speedqual.running.together import together
+from speedqual.running.watching import Finished, Graded, Observer, Watchers
 
 __all__ = ["estimate", "evaluate", "run_sync"]
 
@@ -86,6 +87,7 @@ async def evaluate(
     settings = begun_with(layout, Settings(**how)) if resume else Settings(**how)
     plan = _plan(candidates, evalsets, settings)
     refuse_unless_fit(layout, plan, settings, resume=resume)
+    _check(plan, grade=grade)
     work = _Work(name, layout, plan, settings, _prices(plan, prices), environ)
     with Watchers(observers) as watchers:
         try:
@@ -125,6 +127,22 @@ def _plan(candidates: Candidates, evalsets: EvalSets, settings: Settings) -> Pla
 
 def _prices(plan: Plan, overrides: Mapping[str, Price] | None) -> dict[str, Price | None]:
     return {name: price_of(candidate, overrides) for name, candidate in plan.candidates.items()}
+
+
+def _check(plan: Plan, *, grade: bool) -> None:
+    """What would only break in mid-run breaks here: examples that a set lacks, a grader, headers that were not kept."""
+    for candidate in plan.candidates.values():
+        if HIDDEN in candidate.headers.values():
+            raise ConfigError(
+                "its headers are not kept in the run folder",
+                where=f"candidate {candidate.name!r}",
+                fix="Give the candidate again, from code or the settings file",
+            )
+        for evalset in plan.evalsets.values():
+            build_prompt(evalset, evalset.items[0], candidate)
+    for evalset in plan.evalsets.values():
+        if grade:
+            grader_for(evalset)
 
 
 def _check_money(limits: Limits, prices: Mapping[str, Price | None]) -> None:
@@ -169,9 +187,11 @@ class _Work:
         sharing = lanes(self.plan, self.settings, self.environ)
         async with _client(client, self.settings, self.environ) as asker:
             await self._prepare(asker, sharing)
+            if isinstance(asker, Client):
+                asker.settle()
             with opened(self.layout, self.name, self.plan, self.settings, self.prices, clock, scrub) as session:
-                asking = _Asking(asker, self.plan, self.settings, self.prices, session, watchers, clock)
-                await asking.all(sharing)
+                phase = TimedPhase(asker, self.plan, self.settings, self.prices, session, watchers, clock)
+                await phase.run(sharing)
 
     async def _prepare(self, client: Asker, sharing: Mapping[str, tuple[list[str], int]]) -> None:
         """Preflight or warm-up of each endpoint and model once, unrecorded, one at a time on a shared machine."""
@@ -190,149 +210,7 @@ class _Work:
                 elif self.settings.warm_up:
                     await client.warm_up(candidate)
 
-        await _together(lane(names) for names, _ in sharing.values())
-
-
-async def _together(works: Iterable[Any]) -> None:
-    """Run coroutines in one task group; a fault of ours comes out as itself, not inside a group."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            for work in works:
-                group.create_task(work)
-    except BaseExceptionGroup as faults:
-        ours, others = faults.split(SpeedqualError)
-        if ours is None or others is not None:
-            raise
-        raise _first(ours) from None
-
-
-def _first(faults: BaseExceptionGroup[SpeedqualError]) -> SpeedqualError:
-    fault: BaseException = faults
-    while isinstance(fault, BaseExceptionGroup):
-        fault = fault.exceptions[0]
-    return fault  # type: ignore[return-value]
-
-
-class _Asking:
-    """The timed phase: every trial that is not done yet, each lane in the order of the plan."""
-
-    def __init__(
-        self,
-        client: Asker,
-        plan: Plan,
-        settings: Settings,
-        prices: Mapping[str, Price | None],
-        session: Session,
-        watchers: Watchers,
-        clock: Clock,
-    ) -> None:
-        self._client, self._plan, self._settings, self._prices = client, plan, settings, prices
-        self._session, self._watchers, self._clock = session, watchers, clock
-        self._budget = Budget(settings.limits)
-        self._deadlines = {name: _within(settings.deadlines, evalset) for name, evalset in plan.evalsets.items()}
-        self._items: dict[str, dict[str, Item]] = {
-            name: {item.id: item for item in evalset.items} for name, evalset in plan.evalsets.items()
-        }
-
-    async def all(self, sharing: Mapping[str, tuple[list[str], int]]) -> None:
-        """Ask until everything is asked or a limit says stop."""
-        session = self._session
-        self._watchers.tell(
-            Started(
-                run=session.run,
-                folder=session.layout.name,
-                n_trials=len(self._plan.trials),
-                n_done=session.n_done,
-                candidates=tuple(self._plan.candidates),
-                evalsets=tuple(self._plan.evalsets),
-            )
-        )
-        wall_s = self._settings.limits.wall_s
-        try:
-            with _quick_turns():
-                async with asyncio.timeout(wall_s):
-                    await _together(self._workers(sharing))
-        except TimeoutError:
-            self._budget.stopped_by = f"the limit of {wall_s:g} s"
-        finally:
-            health = getattr(self._client, "health", None)
-            session.client = health().to_dict() if health is not None else {}
-        session.status = "stopped" if self._budget.stopped_by else "finished"
-        session.why = self._budget.stopped_by
-
-    def _workers(self, sharing: Mapping[str, tuple[list[str], int]]) -> Iterator[Any]:
-        for names, slots in sharing.values():
-            pending = self._pending(frozenset(names))
-            yield from (self._work(pending) for _ in range(slots))
-
-    def _pending(self, names: frozenset[str]) -> Iterator[Trial]:
-        for trial in self._plan.trials:
-            if trial.candidate in names and trial.key not in self._session.done:
-                yield trial
-
-    async def _work(self, pending: Iterator[Trial]) -> None:
-        for trial in pending:
-            if not self._budget.may_start():
-                return
-            await self._trial(trial)
-
-    async def _trial(self, trial: Trial) -> None:
-        candidate = self._plan.candidates[trial.candidate]
-        prompt = build_prompt(self._plan.evalsets[trial.evalset], self._items[trial.evalset][trial.item], candidate)
-        self._watchers.tell(TrialStarted(trial=trial))
-        attempts = await ask_until_done(
-            self._client,
-            candidate,
-            prompt,
-            trial,
-            retry=self._settings.retry,
-            seed=self._settings.seed,
-            clock=self._clock,
-            may_request=self._budget.may_request,
-            deadlines=self._deadlines[trial.evalset],
-        )
-        if not attempts:
-            self._budget.finish(0, 0.0)
-            return
-        record = self._record(trial, candidate, attempts)
-        self._budget.finish(_tokens(attempts), float(record.metrics["cost_usd"] or 0.0))
-        await self._session.keep(record)
-        last = record.last
-        self._watchers.tell(
-            TrialFinished(trial=trial, outcome=last.outcome, metrics=record.metrics, flags=record.flags)
-        )
-
-    def _record(self, trial: Trial, candidate: Candidate, attempts: tuple[Attempt, ...]) -> Record:
-        measured = measure(attempts, price=self._prices[candidate.name])
-        return Record(
-            trial=trial,
-            attempts=attempts,
-            metrics=measured.metrics,
-            missing=measured.missing,
-            flags=(*measured.flags, *tier_flags(candidate, attempts[-1])),
-        )
-
-
-def _within(deadlines: Deadlines, evalset: EvalSet) -> Deadlines:
-    """The deadlines of one answer: no later than the eval set allows."""
-    if evalset.timeout_s is None:
-        return deadlines
-    return replace(deadlines, total_s=min(deadlines.total_s, evalset.timeout_s))
-
-
-@contextmanager
-def _quick_turns() -> Iterator[None]:
-    """Let the event loop have the interpreter back from the journal's thread after 0.5 ms instead of 5."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(0.0005)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
-
-
-def _tokens(attempts: Iterable[Attempt]) -> int:
-    return sum((attempt.usage.n_prompt or 0) + (attempt.usage.n_out or 0) for attempt in attempts)
+        await together(lane(names) for names, _ in sharing.values())
 
 
 async def _grade(layout: Layout, plan: Plan, watchers: Watchers) -> None:

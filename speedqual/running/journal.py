@@ -33,7 +33,7 @@ class Journal:
     def __init__(self, layout: Layout, session: int, scrub: Callable[[bytes], bytes]) -> None:
         self._layout, self._session, self._scrub = layout, session, scrub
         self._queue: queue.SimpleQueue[Record | None] = queue.SimpleQueue()
-        self._failure: OSError | None = None
+        self._failure: Exception | None = None
         self._events = _Appender(layout.segment(session))
         self._records = _Appender(layout.records)
         self._thread = threading.Thread(target=self._work, name="speedqual-journal", daemon=True)
@@ -58,17 +58,19 @@ class Journal:
         self._raise_failure()
 
     def _raise_failure(self) -> None:
-        if self._failure is not None:
+        if isinstance(self._failure, OSError):
             raise StorageError(
                 f"the run folder cannot be written: {self._failure.strerror or self._failure}",
                 where=self._layout.name,
                 fix="Free some space and resume the run; all that was finished before is kept",
             ) from self._failure
+        if self._failure is not None:
+            raise self._failure
 
     def _work(self) -> None:
         try:
             self._drain()
-        except OSError as fault:
+        except Exception as fault:  # raised again in the event loop, by put or close
             self._failure = fault
         finally:
             self._events.close()

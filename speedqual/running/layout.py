@@ -139,17 +139,24 @@ class Layout:
             ) from None
 
     def repair(self) -> None:
-        """Cut what a crash left half-written: the last line, and records whose events never reached the disk."""
+        """Cut what a crash left half-written: the last line, and records whose events never reached the disk.
+
+        Those are asked again, so that their grades, and all after them, are made again as well.
+        """
         sizes = {path.name: path.stat().st_size for path in (self.folder / "events").glob("*.gz")}
-        for path in (self.records, self.grades):
-            whole = 0
-            for end, line in self._numbered(path):
-                where = line.get("events")
-                if where and sizes.get(where["segment"], 0) < where["offset"] + where["bytes"]:
-                    break
-                whole = end
-            if path.exists() and path.stat().st_size > whole:
-                os.truncate(path, whole)
+
+        def has_events(line: Mapping[str, Any]) -> bool:
+            where = line.get("events")
+            return not where or sizes.get(where["segment"], 0) >= where["offset"] + where["bytes"]
+
+        whole, lost = 0, False
+        for end, line in self._numbered(self.records):
+            lost = not has_events(line)
+            if lost:
+                break
+            whole = end
+        _cut(self.records, whole)
+        _cut(self.grades, 0 if lost else max((end for end, _ in self._numbered(self.grades)), default=0))
 
     def read_events(self, where: Mapping[str, Any] | None) -> list[list[Event]]:
         """The events of each attempt of a record; empty when it has none."""
@@ -181,6 +188,11 @@ class Layout:
             return EvalSet.from_dict(data)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as fault:
             raise RunFolderError(f"the eval set cannot be read: {fault}", where=where) from None
+
+
+def _cut(path: Path, size: int) -> None:
+    if path.exists() and path.stat().st_size > size:
+        os.truncate(path, size)
 
 
 def _parsed(raw: bytes, where: str) -> dict[str, Any]:

@@ -119,8 +119,8 @@ def make_plan(candidates: Sequence[Candidate], evalsets: Sequence[EvalSet], sett
     """
     by_name = _by_name("candidate", candidates)
     sets = _by_name("eval set", evalsets)
-    if not by_name or not sets:
-        raise UsageError("nothing to ask", fix="Give at least one candidate and one eval set")
+    if not by_name or not sets or not all(evalset.items for evalset in evalsets):
+        raise UsageError("nothing to ask", fix="Give at least one candidate, and eval sets that have items")
     rng = random.Random(settings.seed)
     questions = [
         (repeat, evalset.name, item.id)

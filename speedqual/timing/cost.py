@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from speedqual.records import Attempt, Price, Usage
 from speedqual.timing.contract import Absent, Value, metric
 from speedqual.timing.stream import Stream
@@ -46,7 +48,7 @@ def usage_cost_usd(usage: Usage, price: Price, notes: list[str] | None = None) -
 
 
 def _attempt_cost(attempt: Attempt, stream: Stream) -> float | Absent:
-    if attempt.cost_usd is not None:
+    if attempt.cost_usd is not None and 0 <= attempt.cost_usd < math.inf:
         stream.notes.append("cost_from_endpoint")
         return attempt.cost_usd
     if _unbilled(attempt):

@@ -54,6 +54,16 @@ def test_a_line_is_a_line_and_strict_json():
         to_line({"x": float("nan")})
 
 
+def test_whatever_a_server_calls_usage_can_be_written():
+    deep: dict = {"tokens": float("nan")}
+    for _ in range(300):
+        deep = {"more": deep}
+    attempt = Attempt(number=1, outcome="ok", timeline=Timeline(), usage_raw={"n": float("inf"), "ok": 1, "deep": deep})
+    record = Record(trial=Trial(candidate="a", evalset="s", item="i"), attempts=(attempt,))
+    kept = decode_record(json.loads(to_line(encode_record(record, 0, None)))).last.usage_raw
+    assert (kept["n"], kept["ok"]) == (None, 1)
+
+
 def test_secrets_are_taken_out_before_events_are_packed():
     event = Event(1, "answer", "sk-very-secret", 1)
     attempt = Attempt(number=1, outcome="ok", timeline=Timeline(events=(event,)))

@@ -10,8 +10,8 @@ import pytest
 
 from speedqual import running
 from speedqual.endpoints.scripted import Script, ScriptedServer
-from speedqual.errors import AuthError, EndpointError, RunFolderError, UsageError
-from speedqual.records import Price
+from speedqual.errors import AuthError, ConfigError, EndpointError, EvalSetError, RunFolderError, UsageError
+from speedqual.records import GraderSpec, Price
 from speedqual.running import Finished, Graded, Limits, Retry, Run, Started, TrialFinished, TrialStarted, evaluate
 from speedqual.running.columns import COLUMNS
 
@@ -386,3 +386,24 @@ async def test_grading_stops_when_the_run_is_cancelled(tmp_path):
     assert 0 < n < 80
     run = running.regrade(Run.open(tmp_path))
     assert len(run.grades) == 80
+
+
+async def test_what_would_break_in_mid_run_breaks_before_it(tmp_path):
+    client = FakeClient(echo)
+    with pytest.raises(EvalSetError, match="grader"):
+        unknown = replace(toy_evalset(1), grader=GraderSpec(name="no-such-grader"))
+        await evaluate([candidate()], [unknown], folder=tmp_path, client=client)
+    with pytest.raises(EvalSetError, match="example"):
+        await evaluate([candidate(shots=3)], [toy_evalset(1)], folder=tmp_path, client=client)
+    assert (client.asked, client.checked) == ([], [])
+
+
+async def test_headers_are_not_kept_and_their_absence_is_noticed(tmp_path):
+    client = FakeClient(echo)
+    with_header = candidate(headers={"X-Team": "blue"})
+    run = await evaluate([with_header], [toy_evalset(2)], folder=tmp_path, client=client, limits=Limits(requests=1))
+    assert run.candidates[0].headers == {"X-Team": "[not kept]"}
+    with pytest.raises(ConfigError, match="not kept"):
+        await evaluate(run.candidates, run.evalsets, folder=tmp_path, client=client, resume=True)
+    whole = await evaluate([with_header], run.evalsets, folder=tmp_path, client=client, resume=True)
+    assert len(whole) == 2

@@ -1,0 +1,147 @@
+"""The timed phase: trials are asked, measured and handed to the disk; nothing else runs in it."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from speedqual.clock import Clock
+from speedqual.endpoints.deadlines import Deadlines
+from speedqual.evalsets import build_prompt
+from speedqual.records import Attempt, Candidate, EvalSet, Item, Price, Record, Trial
+from speedqual.running.asking import Asker, ask_until_done, tier_flags
+from speedqual.running.limits import Budget
+from speedqual.running.plan import Plan
+from speedqual.running.session import Session
+from speedqual.running.settings import Settings
+from speedqual.running.together import together
+from speedqual.running.watching import Started, TrialFinished, TrialStarted, Watchers
+from speedqual.timing import measure
+
+__all__ = ["TimedPhase"]
+
+
+class TimedPhase:
+    """Every trial that is not done yet, each lane in the order of the plan."""
+
+    def __init__(
+        self,
+        client: Asker,
+        plan: Plan,
+        settings: Settings,
+        prices: Mapping[str, Price | None],
+        session: Session,
+        watchers: Watchers,
+        clock: Clock,
+    ) -> None:
+        self._client, self._plan, self._settings, self._prices = client, plan, settings, prices
+        self._session, self._watchers, self._clock = session, watchers, clock
+        self._budget = Budget(settings.limits)
+        self._deadlines = {name: _within(settings.deadlines, evalset) for name, evalset in plan.evalsets.items()}
+        self._items: dict[str, dict[str, Item]] = {
+            name: {item.id: item for item in evalset.items} for name, evalset in plan.evalsets.items()
+        }
+
+    async def run(self, sharing: Mapping[str, tuple[list[str], int]]) -> None:
+        """Ask until everything is asked or a limit says stop."""
+        session = self._session
+        self._watchers.tell(
+            Started(
+                run=session.run,
+                folder=session.layout.name,
+                n_trials=len(self._plan.trials),
+                n_done=session.n_done,
+                candidates=tuple(self._plan.candidates),
+                evalsets=tuple(self._plan.evalsets),
+            )
+        )
+        wall_s = self._settings.limits.wall_s
+        try:
+            with _quick_turns():
+                async with asyncio.timeout(wall_s):
+                    await together(self._workers(sharing))
+        except TimeoutError:
+            self._budget.stopped_by = f"the limit of {wall_s:g} s"
+        finally:
+            health = getattr(self._client, "health", None)
+            session.client = health().to_dict() if health is not None else {}
+        session.status = "stopped" if self._budget.stopped_by else "finished"
+        session.why = self._budget.stopped_by
+
+    def _workers(self, sharing: Mapping[str, tuple[list[str], int]]) -> Iterator[Any]:
+        for names, slots in sharing.values():
+            pending = self._pending(frozenset(names))
+            yield from (self._work(pending) for _ in range(slots))
+
+    def _pending(self, names: frozenset[str]) -> Iterator[Trial]:
+        for trial in self._plan.trials:
+            if trial.candidate in names and trial.key not in self._session.done:
+                yield trial
+
+    async def _work(self, pending: Iterator[Trial]) -> None:
+        for trial in pending:
+            if not self._budget.may_start():
+                return
+            await self._trial(trial)
+
+    async def _trial(self, trial: Trial) -> None:
+        candidate = self._plan.candidates[trial.candidate]
+        prompt = build_prompt(self._plan.evalsets[trial.evalset], self._items[trial.evalset][trial.item], candidate)
+        self._watchers.tell(TrialStarted(trial=trial))
+        attempts = await ask_until_done(
+            self._client,
+            candidate,
+            prompt,
+            trial,
+            retry=self._settings.retry,
+            seed=self._settings.seed,
+            clock=self._clock,
+            may_request=self._budget.may_request,
+            deadlines=self._deadlines[trial.evalset],
+        )
+        if not attempts:
+            self._budget.finish(0, 0.0)
+            return
+        record = self._record(trial, candidate, attempts)
+        self._budget.finish(_tokens(attempts), float(record.metrics["cost_usd"] or 0.0))
+        await self._session.keep(record)
+        last = record.last
+        self._watchers.tell(
+            TrialFinished(trial=trial, outcome=last.outcome, metrics=record.metrics, flags=record.flags)
+        )
+
+    def _record(self, trial: Trial, candidate: Candidate, attempts: tuple[Attempt, ...]) -> Record:
+        measured = measure(attempts, price=self._prices[candidate.name])
+        return Record(
+            trial=trial,
+            attempts=attempts,
+            metrics=measured.metrics,
+            missing=measured.missing,
+            flags=(*measured.flags, *tier_flags(candidate, attempts[-1])),
+        )
+
+
+def _within(deadlines: Deadlines, evalset: EvalSet) -> Deadlines:
+    """The deadlines of one answer: no later than the eval set allows."""
+    if evalset.timeout_s is None:
+        return deadlines
+    return replace(deadlines, total_s=min(deadlines.total_s, evalset.timeout_s))
+
+
+@contextmanager
+def _quick_turns() -> Iterator[None]:
+    """Let the event loop have the interpreter back from the journal's thread after 0.5 ms instead of 5."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(0.0005)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+def _tokens(attempts: Iterable[Attempt]) -> int:
+    return sum((attempt.usage.n_prompt or 0) + (attempt.usage.n_out or 0) for attempt in attempts)
