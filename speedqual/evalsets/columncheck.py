@@ -20,22 +20,13 @@ def check_columns(evalset: EvalSet, card: Card, rows: dict[str, list[Row]], sour
         return
     _check_slots(evalset, card, rows, source, findings)
     columns = {column for row in rows["test"] for column in row.data}
-    for path in (("tiers", "by"), ("cluster",)):
-        named = card.tiers.by if path[0] == "tiers" else card.cluster
+    for path, named in ((("tiers", "by"), card.tiers.by), (("cluster",), card.cluster)):
         if card.header.raw("speedqual", *path) and named not in columns:
-            _say_missing(
-                f"{'.'.join(path)} names the column {named!r}, and no row has it",
-                named,
-                card.at(*path),
-                columns,
-                findings,
-            )
+            near = nearest(named, columns)
+            fix = f"Write {near}" if near else f"The columns are: {quoted(sorted(columns))}"
+            what = f"{'.'.join(path)} names the column {named!r}, and no row has it"
+            findings.error(card.at(*path), what, fix)
     _check_fields(evalset, card, findings)
-
-
-def _say_missing(what: str, name: str, at: str, columns: set[str], findings: Findings) -> None:
-    near = nearest(name, columns)
-    findings.error(at, what, f"Write {near}" if near else f"The columns are: {quoted(sorted(columns))}")
 
 
 def _check_fields(evalset: EvalSet, card: Card, findings: Findings) -> None:
