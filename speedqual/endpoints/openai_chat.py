@@ -60,13 +60,15 @@ class OpenAIReader(Reader):
 
     def _delta(self, delta: Mapping[str, Any], index: int) -> None:
         content = delta.get("content")
+        if len(delta) > 1 or "content" not in delta:
+            self._besides(delta, index)
         if isinstance(content, str):
-            if content:
-                self.out.answer(content, index)
-            if len(delta) == 1:
-                return
+            self.out.answer(content, index)
         elif isinstance(content, list):
             self._parts(content, index)
+
+    def _besides(self, delta: Mapping[str, Any], index: int) -> None:
+        """All but the content; thinking goes before the answer that came with it."""
         self.out.reasoning(_reasoning(delta), index)
         if isinstance(delta.get("refusal"), str):
             self.out.refusal(delta["refusal"], index)
