@@ -61,7 +61,7 @@ def from_table(
 
     Long: one row a candidate (``candidate``, ``quality``, ``n`` = a column or a number), or one row per candidate and
     ``item``. Wide: ``rungs`` lists columns of quality; with ``item`` each column is a candidate, without it each row is
-    a ladder. ``quality`` may be a ratio of two columns, ``"passed/total"``. Other speeds go in ``measures``, by their
+    a ladder. ``quality``, ``seconds`` and ``cost`` (both of one item) may be ratios of two columns, ``"passed/total"``. Other speeds go in ``measures``, by their
     metric name: ``{"ttft_ms": "ttft"}``. A quality above 1 is taken as percent; a cost of 0 is unknown unless
     ``zero_cost="free"``; both are noted.
 
@@ -87,10 +87,11 @@ def from_table(
 
 
 def _check(df: pd.DataFrame, columns: _Columns, rungs: Sequence[str]) -> None:
-    wanted = [*columns.named(), *rungs]
-    ratio = columns.quality if columns.quality not in df and "/" in columns.quality else ""
-    lacking = [c for c in wanted if c not in df and c != ratio]
-    lacking += [part for part in ratio.split("/") if ratio and part not in df]
+    ratios = {columns.quality, *(c for _, c in columns.measures)}
+    lacking = []
+    for name in [*columns.named(), *rungs]:
+        parts = name.split("/", 1) if name in ratios and name not in df else [name]
+        lacking += [part for part in parts if part not in df]
     if lacking:
         have = ", ".join(map(str, df.columns[:30]))
         raise UsageError(f"the table has no column {', '.join(map(repr, lacking))}", fix=f"It has: {have}")
@@ -107,7 +108,7 @@ def _work_frame(df: pd.DataFrame, columns: _Columns, rungs: tuple[str, ...]) -> 
     if rungs:
         frame = _from_wide(df, columns, rungs)
     else:
-        frame = pd.DataFrame({"candidate": df[columns.candidate].astype(str), "quality": _quality(df, columns.quality)})
+        frame = pd.DataFrame({"candidate": df[columns.candidate].astype(str), "quality": _column(df, columns.quality)})
         frame["ladder"] = df[columns.ladder].astype(str) if columns.ladder else ""
         frame["rung"] = df[columns.rung].astype(str) if columns.rung else ""
         frame = _with_shared(frame, df, columns)
@@ -124,7 +125,8 @@ def _work_frame(df: pd.DataFrame, columns: _Columns, rungs: tuple[str, ...]) -> 
     return frame[frame["quality"].notna()].reset_index(drop=True), notes
 
 
-def _quality(df: pd.DataFrame, name: str) -> pd.Series[float]:
+def _column(df: pd.DataFrame, name: str) -> pd.Series[float]:
+    """A column of numbers, or the ratio of two written ``a/b``."""
     if name in df:
         return pd.to_numeric(df[name], errors="coerce").astype(float)
     top, bottom = (pd.to_numeric(df[part], errors="coerce").astype(float) for part in name.split("/", 1))
@@ -137,7 +139,7 @@ def _with_shared(frame: pd.DataFrame, df: pd.DataFrame, columns: _Columns) -> pd
         frame["n"] = n
     for ours, theirs in (("x", columns.x), *columns.measures):
         if theirs:
-            frame[ours] = pd.to_numeric(df[theirs], errors="coerce").astype(float)
+            frame[ours] = _column(df, theirs)
     for ours, theirs in (("cluster", columns.cluster), ("task", columns.task)):
         if theirs:
             frame[ours] = df[theirs].astype(str)

@@ -21,7 +21,7 @@ from speedqual.records import GRADED_OUTCOMES
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["RUN_COLUMNS", "Table", "from_run", "tidy"]
+__all__ = ["RUN_COLUMNS", "Table", "from_run", "median", "numbers", "tidy"]
 
 RUN_COLUMNS = ("candidate", "item", "score", "outcome")
 """The least a tidy run must have; all others of ``run.df`` are used when present."""
@@ -183,3 +183,16 @@ def _run_notes(raw: pd.DataFrame) -> tuple[str, ...]:
     if ungraded:
         notes.append(f"{ungraded} answers could not be graded and are left out")
     return tuple(notes)
+
+
+def numbers(rows: pd.DataFrame, column: str) -> NDArray[np.float64]:
+    """A column as floats; NaN where a value, or the column, is missing."""
+    if column not in rows:
+        return np.full(len(rows), np.nan)
+    return pd.to_numeric(rows[column], errors="coerce").to_numpy(float, na_value=np.nan)
+
+
+def median(values: NDArray[np.float64]) -> float | None:
+    """Median of the finite values; None when there are none."""
+    known = values[np.isfinite(values)]
+    return float(np.median(known)) if known.size else None

@@ -24,8 +24,8 @@ _COLUMN_OPTIONS = (
     click.option("--candidate", default="", help="Column with the candidate's name."),
     click.option("--quality", default="", help="Column of quality, or a ratio of two: passed/total."),
     click.option("--n", default="", help="Number of items: a column or a number."),
-    click.option("--seconds", default="", help="Column of seconds per item."),
-    click.option("--cost", default="", help="Column of cost in USD."),
+    click.option("--seconds", default="", help="Column of seconds per item, or a ratio."),
+    click.option("--cost", default="", help="Column of USD per item, or a ratio: total_cost/n."),
     click.option("--ladder", default="", help="Column that names the ladder."),
     click.option("--rung", default="", help="Column that names the rung."),
     click.option("--rungs", default="", help="Wide table: columns of quality, A,B,C."),
@@ -147,7 +147,7 @@ def _cell(column: str, value: Any) -> str:
     return str(value)
 
 
-_SHARES = ("quality", "p_on", "regret", "drop", "lower_bound", "share", "gap", "floor_", "success")
+_SHARES = ("quality", "p_on", "regret", "drop", "lower_bound", "share", "gap", "floor_", "met")
 
 
 def _is_share(column: str) -> bool:
