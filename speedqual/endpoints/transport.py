@@ -81,8 +81,12 @@ class Exchange:
     def _look_for_end(self, data: bytes) -> None:
         seen = self._tail + data if self._tail else data
         self._tail = seen[-self._overlap :] if self._overlap else b""
-        if self._drain is None and any(hint in seen for hint in self._hints):
-            self._drain = asyncio.get_running_loop().call_later(DRAIN_S, self._after_drain)
+        if self._drain is not None:
+            return
+        for hint in self._hints:
+            if hint in seen:
+                self._drain = asyncio.get_running_loop().call_later(DRAIN_S, self._after_drain)
+                return
 
     def _after_drain(self) -> None:
         """The protocol may have ended and the body has not: stop here if it really has."""
@@ -159,11 +163,15 @@ class StampingProtocol(ResponseHandler):
             super().data_received(data)
             return
         sock = self._sock
-        arrival = Arrival(sock.real_ns if sock is not None else 0, time.perf_counter_ns(), data)
-        exchange.last = arrival
+        read_ns = time.perf_counter_ns()
+        real_ns = sock.real_ns if sock is not None else 0
         if self._framing is not None:
-            self._take_chunked(exchange, arrival)
-        elif self._message is not None:
+            body = self._framing.feed(data)
+            exchange.last = arrival = Arrival(real_ns, read_ns, body)
+            self._take_chunked(exchange, self._framing, arrival)
+            return
+        exchange.last = arrival = Arrival(real_ns, read_ns, data)
+        if self._message is not None:
             self._take_parsed(exchange, arrival)
         else:
             self._take_head(exchange, arrival)
@@ -197,17 +205,13 @@ class StampingProtocol(ResponseHandler):
         exchange.head = arrival._replace(data=b"")
         untouched = self._body is not None and not self._body.total_bytes and not self._body.is_eof()
         if at_boundary and untouched and _is_chunked(self._message):
-            self._framing = ChunkedFraming()
-            if data:
-                self._take_chunked(exchange, arrival._replace(data=data))
+            self._framing = framing = ChunkedFraming()
+            self._take_chunked(exchange, framing, arrival._replace(data=framing.feed(data)))
         else:
             self._take_parsed(exchange, arrival._replace(data=data))
 
-    def _take_chunked(self, exchange: Exchange, arrival: Arrival) -> None:
-        framing = self._framing
-        assert framing is not None
-        body = framing.feed(arrival.data)
-        if body and not exchange.keep(arrival._replace(data=body)):
+    def _take_chunked(self, exchange: Exchange, framing: ChunkedFraming, arrival: Arrival) -> None:
+        if arrival.data and not exchange.keep(arrival):
             return
         if framing.fault:
             exchange.end("cut", f"broken HTTP framing: {framing.fault}")

@@ -7,6 +7,7 @@ import re
 __all__ = ["ChunkedFraming"]
 
 _HEX = re.compile(rb"[0-9A-Fa-f]{1,16}")
+_SIZES_KEPT = 1000
 _MAX_LINE = 4096  # of a chunk-size line with its extensions, and of a trailer line
 
 
@@ -17,7 +18,7 @@ class ChunkedFraming:
     bounded: only an unfinished size line or trailer line is kept between calls.
     """
 
-    __slots__ = ("_crlf", "_left", "_line", "_trailers", "done", "extra", "fault")
+    __slots__ = ("_crlf", "_left", "_line", "_sizes", "_trailers", "done", "extra", "fault")
 
     def __init__(self) -> None:
         self.done = False
@@ -27,6 +28,7 @@ class ChunkedFraming:
         self._left = 0  # bytes of the open chunk still to come
         self._crlf = False  # the chunk is complete, its CRLF is not
         self._trailers = False
+        self._sizes: dict[bytes, int] = {}  # size line without CRLF → size, as first read
 
     def feed(self, data: bytes) -> bytes:
         """The body bytes in ``data``."""
@@ -42,6 +44,8 @@ class ChunkedFraming:
                 self._left -= len(piece)
                 self._crlf = not self._left
                 continue
+            if not self._crlf and not self._trailers:
+                at = self._whole_chunks(data, at, pieces)
             end = data.find(b"\n", at, at + _MAX_LINE)
             if end < 0:
                 self._keep(data[at:])
@@ -51,6 +55,20 @@ class ChunkedFraming:
         if self.done:
             self.extra = data[at:]
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def _whole_chunks(self, data: bytes, at: int, pieces: list[bytes]) -> int:
+        """Take the chunks that are whole and of a size seen before; where they end. The hot path of a stream."""
+        sizes, find, startswith = self._sizes, data.find, data.startswith
+        while (end := find(b"\r\n", at, at + 20)) > 0:
+            size = sizes.get(data[at:end])
+            if size is None:
+                break
+            stop = end + 2 + size
+            if not startswith(b"\r\n", stop):
+                break
+            pieces.append(data[end + 2 : stop])
+            at = stop + 2
+        return at
 
     def _keep(self, line: bytes) -> None:
         if len(line) >= _MAX_LINE:
@@ -77,3 +95,5 @@ class ChunkedFraming:
             return
         self._left = int(digits, 16)
         self._trailers = not self._left
+        if self._left and len(self._sizes) < _SIZES_KEPT:
+            self._sizes[line] = self._left
