@@ -7,7 +7,7 @@ from typing import Literal
 
 from speedqual.timing import DEFINITIONS
 
-__all__ = ["COLUMNS", "Column"]
+__all__ = ["COLUMNS", "Column", "page"]
 
 Kind = Literal["text", "number", "count", "truth"]
 
@@ -66,3 +66,27 @@ _METRICS = tuple(
     for metric in DEFINITIONS
 )
 COLUMNS: tuple[Column, ...] = (*_TRIAL, *_REPLY, *_GRADE, *_METRICS)
+
+
+HEAD = """\
+# The columns of `run.df`
+
+Generated from `speedqual/running/columns.py` by `python -m speedqual.running.columns`; do not edit by hand.
+
+One row a finished trial: one question to one candidate, once, with all its attempts. Columns of kind *number* are
+floats with NaN for a missing value; the reason for each is in the record (`record.missing`). *Truth* is a nullable
+boolean. Numbers that describe a complete reply are missing unless an attempt ended `ok`, so that no failure enters an average;
+rows of failures stay in the table, with their `outcome`.
+
+| column | kind | meaning |
+|---|---|---|
+"""
+
+
+def page() -> str:
+    """The documentation page as Markdown."""
+    return HEAD + "".join(f"| `{column.name}` | {column.kind} | {column.doc} |\n" for column in COLUMNS)
+
+
+if __name__ == "__main__":
+    print(page(), end="")

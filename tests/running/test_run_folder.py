@@ -2,13 +2,14 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
 from speedqual.errors import RunFolderError, StorageError
 from speedqual.records import Grade, GraderSpec
 from speedqual.running import Run, evaluate, regrade
-from speedqual.running.columns import COLUMNS
+from speedqual.running.columns import COLUMNS, page
 from speedqual.running.layout import Layout
 
 from .conftest import FakeClient, candidate, echo, toy_evalset
@@ -139,3 +140,8 @@ def test_a_folder_that_cannot_be_made_is_an_error(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match="cannot be made"):
         Layout(tmp_path / "file" / "run").create()
+
+
+def test_the_page_of_columns_is_fresh():
+    path = Path(__file__).parents[2] / "docs" / "columns.md"
+    assert path.read_text(encoding="utf-8") == page(), "run: python -m speedqual.running.columns > docs/columns.md"
