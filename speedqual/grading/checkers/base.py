@@ -55,7 +55,9 @@ class Check:
 class Checker(Protocol):
     """The front end of a language."""
 
-    language: str
+    @property
+    def language(self) -> str:
+        """The language's plain name, as extraction uses it."""
 
     def version(self) -> str:
         """Name and version of the front end; empty when it is not installed."""
