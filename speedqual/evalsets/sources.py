@@ -53,13 +53,13 @@ def _find(text: str) -> Source | None:
     folder = builtin_folder(text)
     if folder is not None:
         return Source(text, folder, folder / "test.jsonl")
-    path = Path(text).expanduser()
     try:
+        path = Path(text).expanduser()
         if path.is_dir():
             return Source(path.resolve().name, path, path / "test.jsonl")
         if path.is_file():
             return _from_file(path)
-    except OSError:  # a name too long for a path is no path
+    except (OSError, RuntimeError):  # too long for a path, or the home of nobody
         return None
     return None
 

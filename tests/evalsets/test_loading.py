@@ -234,6 +234,7 @@ def test_a_selection_by_tag(make: Make) -> None:
         ("@minimal", "no eval set"),
         ("x" * 5_000, "no eval set"),
         ("\0", "no eval set"),
+        ("~no-such-user/set", "no eval set"),
     ],
 )
 def test_unknown_names(name: str, words: str) -> None:
