@@ -317,10 +317,10 @@ def _share(statuses: list[str]) -> float:
 
 
 def _failure(must: list[str], every: list[str], asserted: list[str], reply: Reply) -> Failure:
-    if asserted or "contradicted" in must:
-        return "contradicted"
     if "ambiguous" in must:
         return "ambiguous"
+    if asserted or "contradicted" in must:
+        return "contradicted"
     if "missing" in must and reply.unfinished:
         return "truncated"
     if "missing" in must:

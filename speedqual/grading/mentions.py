@@ -63,11 +63,11 @@ _MEASURE = (
 )
 _SPACED_GROUPS = r"\d{1,3}(?:[ ']\d{3})+(?!\d)"
 _DIGITS = re.compile(
-    r"(?=[-+\d])(?:(?P<fraction>(?<![\w/.])\d{1,6}/\d{1,6}(?![\w/]))"
+    r"(?=[-+.\d])(?:(?P<fraction>(?<![\w/.])\d{1,6}/\d{1,6}(?![\w/]))"
     r"|(?P<clock>(?<![\w:])\d{1,2}:\d{2}(?::\d{2})?(?!\d))"
     r"|(?P<sign>(?<![A-Za-z0-9_)\]])[-+])?"
     r"(?P<digits>(?:(?<![A-Za-z0-9_.,])|(?<=RM)|(?<=USD)|(?<=EUR)|(?<=GBP)|(?<=CNY)|(?<=RMB)|(?<=Rs))"
-    rf"(?:{_SPACED_GROUPS}|\d[\d.,]*\d|\d)(?:[eE][-+]?\d{{1,3}}(?!\w))?)"
+    rf"(?:{_SPACED_GROUPS}|\d[\d.,]*\d|\d|\.\d+)(?:[eE][-+]?\d{{1,3}}(?!\w))?)"
     rf"(?P<multiplier>{_MULTIPLIER})?)"
 )
 _CHINESE = re.compile(
@@ -82,7 +82,7 @@ _UNIT = re.compile(
     rf"[ -]?(?P<points>{POINTS})|[ ]?(?P<percent>{PERCENT})|[ -]?(?P<word>[°℃℉]?[A-Za-zµ°][\w²³/]*|[\u4e00-\u9fff]{{1,2}})",
     re.IGNORECASE,
 )
-_YEAR_BEFORE = frozenset("in since of by from until till during year late early before after on to".split())
+_YEAR_BEFORE = frozenset(["in", "since", "of", "by", "from", "until", "till", "during", "year", "late", "early", "before", "after", "on", "to"])
 _PLAIN_YEAR = re.compile(r"[12]\d{3}")
 
 

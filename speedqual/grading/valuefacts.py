@@ -376,7 +376,9 @@ def _wants_year(fact: ValueFact) -> bool:
     return is_int and 1000 <= fact.value <= 2999 and (not fact.asked or bool(_ASKS_YEAR.search(fact.asked)))
 
 
-_YEAR = re.compile(r"(?<!\d)(?:1\d{3}|20\d{2})(?=年)|(?<=\bin )(?:1\d{3}|20\d{2})(?!\d)|(?<=[fo][orfn] )20\d{2}(?!\d)")
+_YEAR = re.compile(
+    r"(?<!\d)(?:1\d{3}|20\d{2})(?=年)|(?<=\bin )(?:1\d{3}|20\d{2})(?!\d)|(?<=[fo][orfn] )20\d{2}(?!\d)", re.IGNORECASE
+)
 """Years by how they are written: a bare number may be a count."""
 
 
