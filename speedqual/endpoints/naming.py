@@ -53,7 +53,8 @@ def parse_candidate(text: str, *, name: str = "", base_url: str = "", **settings
     ConfigError otherwise.
     """
     head, slash, rest = text.strip().partition("/")
-    endpoint = _endpoint(head) if slash else None
+    # behind a base URL a capital begins the name of a publisher: Qwen/… is a model there, not the endpoint
+    endpoint = _endpoint(head) if slash and not (base_url and head != head.lower()) else None
     if endpoint and rest:
         return Candidate(name=name or text, endpoint=endpoint, model=rest, base_url=base_url, **settings)
     if base_url and text.strip():
