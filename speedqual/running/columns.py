@@ -75,8 +75,8 @@ Generated from `speedqual/running/columns.py` by `python -m speedqual.running.co
 
 One row a finished trial: one question to one candidate, once, with all its attempts. Columns of kind *number* are
 floats with NaN for a missing value; the reason for each is in the record (`record.missing`). *Truth* is a nullable
-boolean. Numbers that describe a complete reply are missing unless an attempt ended `ok`, so that no failure enters an average;
-rows of failures stay in the table, with their `outcome`.
+boolean. Numbers that describe a complete reply are missing unless an attempt ended `ok`, so that no failure enters an
+average; rows of failures stay in the table, with their `outcome`.
 
 | column | kind | meaning |
 |---|---|---|
@@ -85,7 +85,8 @@ rows of failures stay in the table, with their `outcome`.
 
 def page() -> str:
     """The documentation page as Markdown."""
-    return HEAD + "".join(f"| `{column.name}` | {column.kind} | {column.doc} |\n" for column in COLUMNS)
+    docs = ((column, column.doc.replace("|", "\\|")) for column in COLUMNS)
+    return HEAD + "".join(f"| `{column.name}` | {column.kind} | {doc} |\n" for column, doc in docs)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from speedqual.errors import StorageError
 from speedqual.records import Record
 from speedqual.running.codec import encode_events, encode_record, to_line
 from speedqual.running.layout import Layout
@@ -34,8 +33,11 @@ class Journal:
         self._layout, self._session, self._scrub = layout, session, scrub
         self._queue: queue.SimpleQueue[Record | None] = queue.SimpleQueue()
         self._failure: Exception | None = None
-        self._events = _Appender(layout.segment(session))
-        self._records = _Appender(layout.records)
+        try:
+            self._events = _Appender(layout.segment(session))
+            self._records = _Appender(layout.records)
+        except OSError as fault:
+            raise layout.unwritable("the run folder", fault) from fault
         self._thread = threading.Thread(target=self._work, name="speedqual-journal", daemon=True)
         self._thread.start()
 
@@ -59,11 +61,7 @@ class Journal:
 
     def _raise_failure(self) -> None:
         if isinstance(self._failure, OSError):
-            raise StorageError(
-                f"the run folder cannot be written: {self._failure.strerror or self._failure}",
-                where=self._layout.name,
-                fix="Free some space and resume the run; all that was finished before is kept",
-            ) from self._failure
+            raise self._layout.unwritable("the run folder", self._failure) from self._failure
         if self._failure is not None:
             raise self._failure
 

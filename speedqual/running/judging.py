@@ -10,7 +10,6 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from speedqual.errors import StorageError
 from speedqual.grading.base import Grader, grade_all, grader_for
 from speedqual.records import GRADED_OUTCOMES, Answer, EvalSet, Grade, GraderSpec, Item, Trial
 from speedqual.running.codec import to_line
@@ -101,8 +100,4 @@ def _append(layout: Layout, grades: Any) -> None:
             file.flush()
             os.fsync(file.fileno())
     except OSError as fault:
-        raise StorageError(
-            f"grades.jsonl cannot be written: {fault.strerror}",
-            where=layout.name,
-            fix="Free some space and grade the run again; all answers are kept",
-        ) from fault
+        raise layout.unwritable("grades.jsonl", fault) from fault

@@ -92,11 +92,15 @@ class Layout:
                 os.fsync(file.fileno())
             new.replace(path)
         except OSError as fault:
-            raise StorageError(
-                f"{path.name} cannot be written: {fault.strerror}",
-                where=self.name,
-                fix="Free some space and resume the run; all that was finished before is kept",
-            ) from fault
+            raise self.unwritable(path.name, fault) from fault
+
+    def unwritable(self, what: str, fault: OSError) -> StorageError:
+        """The error for a disk that is full or gives out."""
+        return StorageError(
+            f"{what} cannot be written: {fault.strerror or fault}",
+            where=self.name,
+            fix="Free some space and resume the run; all that was finished before is kept",
+        )
 
     def read_manifest(self) -> dict[str, Any]:
         """Raises RunFolderError when there is none or it cannot be read."""

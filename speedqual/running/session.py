@@ -128,6 +128,8 @@ def opened(
     with layout.locked():
         if layout.manifest.exists():
             manifest = layout.read_manifest() | {"status": "running", "why": ""}
+            for before in manifest["sessions"]:
+                before["status"] = "killed" if before["status"] == "running" else before["status"]
             layout.repair()
         else:
             manifest = new_manifest(run, plan, settings, prices, clock)

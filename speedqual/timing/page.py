@@ -35,8 +35,8 @@ idle time (median) between reads: decode speed is not measurable |
 | `first_chunk_unknown` | nobody said how many tokens the first chunk held: 1 was assumed |
 | `zero_usage` | the server reported 0 output tokens for a reply that had some: its count was not used |
 | `filtered` | a content filter stopped an answer that had begun |
-| `client_lag` | the client's event loop was late by more than 5 ms, or 5 % of the median gap, \
-while this stream was open |
+| `client_lag` | the client's event loop was late by more than 5 ms, or 5 % of the median gap \
+(never less than 1.5 ms), while this stream was open |
 | `rate_limited` | an attempt was answered with 429 |
 | `cost_from_endpoint` | the endpoint sent the cost itself |
 | `cached_at_input_price`, `cache_write_at_input_price` | no price of its own is known: \
@@ -57,10 +57,11 @@ sent; any outcome but `ok` is bad; a number that cannot exist makes it undetermi
 
 
 def _section(metric: Metric) -> str:
+    formula = metric.formula.replace("|", "\\|")
     scope = "complete replies" if metric.needs_success else "every trial"
     return (
         f"## `{metric.name}`\n\n{metric.doc}\n\n| | |\n|---|---|\n| unit | {metric.unit} |\n"
-        f"| formula | {metric.formula} |\n| undefined when | {metric.undefined} |\n"
+        f"| formula | {formula} |\n| undefined when | {metric.undefined} |\n"
         f"| source | {metric.source} |\n| given for | {scope} |\n"
     )
 

@@ -56,6 +56,7 @@ def test_kill_9_at_any_moment_loses_and_repeats_nothing(tmp_path):
         assert process.returncode == 0
     run = Run.open(folder)
     assert run.status == "finished"
+    assert [session["status"] for session in run.manifest["sessions"]][-2:] == ["killed", "finished"]
     seen = Counter(record.trial.key for record in run.records)
     assert len(seen) == 2 * N
     assert set(seen.values()) == {1}

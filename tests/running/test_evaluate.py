@@ -2,16 +2,22 @@
 
 import asyncio
 import gc
+import getpass
+import gzip
 import json
 import logging
+import socket
+import time
 from dataclasses import replace
 
 import pytest
 
 from speedqual import running
+from speedqual.endpoints.lag import Vitals
 from speedqual.endpoints.scripted import Script, ScriptedServer
 from speedqual.errors import AuthError, ConfigError, EndpointError, EvalSetError, RunFolderError, UsageError
-from speedqual.records import GraderSpec, Price
+from speedqual.grading import base
+from speedqual.records import Grade, GraderSpec, Price
 from speedqual.running import Finished, Graded, Limits, Retry, Run, Started, TrialFinished, TrialStarted, evaluate
 from speedqual.running.columns import COLUMNS
 
@@ -171,7 +177,7 @@ async def test_a_cancelled_run_leaves_a_folder_that_resumes(tmp_path):
     run = await evaluate([candidate()], [toy_evalset()], folder=tmp_path, client=client, resume=True)
     assert (run.status, len(run), len(client.asked)) == ("finished", 6, 3)
     assert sorted(run.df["item"]) == [f"i{k}" for k in range(6)]
-    assert run.df["started_ms"].is_monotonic_increasing or len(run.manifest["sessions"]) == 2
+    assert [session["status"] for session in run.manifest["sessions"]] == ["interrupted", "finished"]
 
 
 async def test_a_fault_in_the_client_is_raised_as_itself(tmp_path):
@@ -260,15 +266,10 @@ async def test_the_key_is_nowhere_in_the_folder(tmp_path):
             data = path.read_bytes()
             assert key.encode() not in data, path
             if path.suffix == ".gz":
-                import gzip
-
                 assert key.encode() not in gzip.decompress(data)
 
 
 async def test_the_manifest_names_nobody(tmp_path):
-    import getpass
-    import socket
-
     run = await evaluate([candidate()], [toy_evalset(1)], folder=tmp_path / "run", client=FakeClient(echo))
     manifest = run.manifest
     text = json.dumps({name: value for name, value in manifest.items() if name != "created"})
@@ -281,8 +282,6 @@ async def test_the_manifest_names_nobody(tmp_path):
 async def test_the_client_says_when_it_was_the_limit(tmp_path):
     class Late(FakeClient):
         def health(self):
-            from speedqual.endpoints.lag import Vitals
-
             return replace(Vitals().health(trust_env=False), limited=True, why="the client used 97% of a core")
 
     run = await evaluate([candidate()], [toy_evalset(1)], folder=tmp_path, client=Late(echo))
@@ -357,11 +356,6 @@ async def test_an_eval_set_bounds_the_seconds_of_an_answer(tmp_path):
 
 
 async def test_grading_stops_when_the_run_is_cancelled(tmp_path):
-    import time
-
-    from speedqual.grading import base
-    from speedqual.records import Grade
-
     def slow(answer, item):
         time.sleep(0.02)
         return Grade(score=1.0, verdict="pass")

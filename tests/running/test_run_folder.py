@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from speedqual.errors import RunFolderError, StorageError
+from speedqual.grading import base
 from speedqual.records import Grade, GraderSpec
 from speedqual.running import Run, evaluate, regrade
 from speedqual.running.columns import COLUMNS, page
@@ -122,7 +123,6 @@ def test_code_of_an_eval_set_does_not_run_from_a_folder_unasked(folder):
     data["grader"]["options"] = {"_source": "x = 1", "_file": "grader.py", "_allow_code": True}
     path.write_text(json.dumps(data))
     seen = []
-    from speedqual.grading import base
 
     def make(evalset):
         seen.append(evalset.grader.options.get("_allow_code"))
