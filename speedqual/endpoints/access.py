@@ -6,7 +6,7 @@ from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import replace
 from ipaddress import ip_address
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 from speedqual.endpoints.base import Endpoint, HttpRequest
 from speedqual.errors import ConfigError, MissingKeyError
@@ -39,13 +39,20 @@ def base_url_of(candidate: Candidate, endpoint: Endpoint, environ: Mapping[str, 
     if "://" not in url:
         url = f"http://{url}"
     parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    if parts.scheme not in ("http", "https") or not parts.hostname or not _has_good_port(parts):
         raise ConfigError(
             f"{bare_url(url)!r} is no http(s) URL", where=f"candidate {candidate.name!r}", fix="Mend base_url"
         )
     if parts.hostname == "0.0.0.0":  # what OLLAMA_HOST says to listen everywhere
         url = url.replace("0.0.0.0", "127.0.0.1", 1)
     return url.rstrip("/")
+
+
+def _has_good_port(parts: SplitResult) -> bool:
+    try:
+        return parts.port != 0
+    except ValueError:
+        return False
 
 
 def key_of(candidate: Candidate, endpoint: Endpoint, base_url: str, environ: Mapping[str, str]) -> str | None:
@@ -58,6 +65,9 @@ def key_of(candidate: Candidate, endpoint: Endpoint, base_url: str, environ: Map
     variables = (candidate.api_key_env,) if candidate.api_key_env else endpoint.key_envs
     for variable in variables:
         if value := environ.get(variable, "").strip():
+            if not (value.isascii() and value.isprintable()):
+                what = f"the key in {variable} holds a character that no header can carry"
+                raise ConfigError(what, where=f"candidate {candidate.name!r}", fix="Copy the key again")
             return value
     if candidate.api_key_env or (endpoint.needs_key and not is_loopback(base_url)):
         raise MissingKeyError(

@@ -51,7 +51,7 @@ class RawReply:
     ending: Ending = "eof"
     deadline: str | None = None  # connect | first_token | silence | total, when ending is "deadline"
     error: str = ""  # the transport's own words, without any secret
-    stamp: str = "none"  # kernel | data_received | scripted
+    stamp: str = "none"  # kernel | data_received | task | scripted
     connection: str = ""  # new | reused
     client_lag_ns: int | None = None
 

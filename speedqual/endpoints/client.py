@@ -18,7 +18,6 @@ from typing import Self
 
 import aiohttp
 
-from speedqual.clock import Clock, SystemClock
 from speedqual.endpoints.access import bare_url, base_url_of, key_of, known_keys, split_credentials
 from speedqual.endpoints.base import RawReply
 from speedqual.endpoints.deadlines import Deadlines
@@ -47,14 +46,12 @@ class Client:
         *,
         deadlines: Deadlines | None = None,
         environ: Mapping[str, str] | None = None,
-        clock: Clock | None = None,
         trust_env: bool = False,
         max_reply_bytes: int = MAX_REPLY_BYTES,
     ) -> None:
         self.deadlines = deadlines or Deadlines()
         self.trust_env = trust_env
         self._environ = os.environ if environ is None else environ
-        self._clock = clock or SystemClock()
         self._max_bytes = max_reply_bytes
         self._session: aiohttp.ClientSession | None = None
         self._vitals: Vitals | None = None

@@ -28,16 +28,27 @@ class LiveView:
         self._endpoint, self._exchange, self._watch = endpoint, exchange, watch
         self._seen = 0  # arrivals taken so far
         self._rest = b""  # bytes after the last whole event
+        self._broken = False
         self._timer = asyncio.get_running_loop().call_later(SAMPLE_S, self._sample)
 
     def stop(self) -> None:
         """Show what is left, no more samples."""
         self._timer.cancel()
-        self._show()
+        self._show_safely()
 
     def _sample(self) -> None:
-        self._show()
+        self._show_safely()
         self._timer = asyncio.get_running_loop().call_later(SAMPLE_S, self._sample)
+
+    def _show_safely(self) -> None:
+        """A view that fails is told of where the loop tells its faults, and is not shown to again."""
+        if self._broken:
+            return
+        try:
+            self._show()
+        except Exception as exc:
+            self._broken = True
+            asyncio.get_running_loop().call_exception_handler({"message": "a live view failed", "exception": exc})
 
     def _show(self) -> None:
         whole = self._new_events()

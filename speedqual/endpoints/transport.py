@@ -44,13 +44,14 @@ class Exchange:
         self.sock: StampedSocket | None = None
         self.reused = False
         self.begun = False  # a connection was had
+        self.t_asked: int | None = None  # stands for t_send where that cannot be known
         self.ending: Ending = "eof"
         self.error = ""
         self.headers: dict[str, str] = {}  # of the reply, names in lower case
         self.at_eof = False  # the body is over by HTTP's own rules: the connection can be used again
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._hints, self._is_complete = hints, is_complete
-        self._overlap = max((len(h) for h in hints), default=1) - 1
+        self._overlap = max(1, *(len(hint) - 1 for hint in hints)) if hints else 1
         self._left = max_bytes
         self._limit = max_bytes
         self._tail = b""
@@ -58,8 +59,8 @@ class Exchange:
 
     @property
     def t_send(self) -> int | None:
-        """When the first byte of the request was handed to the socket."""
-        return self.sock.t_send if self.sock is not None else None
+        """When the first byte of the request was handed to the socket; unknown without our protocol."""
+        return self.sock.t_send if self.sock is not None else self.t_asked
 
     def begin(self, sock: StampedSocket | None, *, reused: bool) -> None:
         """A connection was had and the request is about to go out."""
@@ -69,24 +70,23 @@ class Exchange:
 
     def keep(self, arrival: Arrival) -> bool:
         """Keep body bytes. False when the reply has grown past its limit: nothing more is kept."""
-        self._left -= len(arrival.data)
+        data = arrival.data
+        self._left -= len(data)
         if self._left < 0:
             self.end("cut", f"the reply is larger than {self._limit >> 20} MiB")
             return False
         self.arrivals.append(arrival)
         if self._hints:
-            self._look_for_end(arrival.data)
+            seen = self._tail + data
+            self._tail = seen[-self._overlap :]
+            for hint in self._hints:
+                if hint in seen:
+                    self._begin_drain()
         return True
 
-    def _look_for_end(self, data: bytes) -> None:
-        seen = self._tail + data if self._tail else data
-        self._tail = seen[-self._overlap :] if self._overlap else b""
-        if self._drain is not None:
-            return
-        for hint in self._hints:
-            if hint in seen:
-                self._drain = asyncio.get_running_loop().call_later(DRAIN_S, self._after_drain)
-                return
+    def _begin_drain(self) -> None:
+        if self._drain is None:
+            self._drain = asyncio.get_running_loop().call_later(DRAIN_S, self._after_drain)
 
     def _after_drain(self) -> None:
         """The protocol may have ended and the body has not: stop here if it really has."""
@@ -250,10 +250,13 @@ def _is_chunked(message: _Message) -> bool:
 
 
 def make_connector(book: SocketBook, **options: Any) -> TCPConnector:
-    """A stock connector whose sockets and protocols are ours; no limit on connections."""
+    """A stock connector whose sockets and protocols are ours; no limit on connections.
+
+    The protocol factory is no public name of aiohttp. Should it be gone one day, replies are read the plain way and
+    dated when our task gets them (``Call`` sees that no protocol took its exchange up).
+    """
     loop = asyncio.get_running_loop()
     connector = TCPConnector(limit=0, socket_factory=book.make, **options)
-    if not callable(getattr(connector, "_factory", None)):
-        raise RuntimeError("this aiohttp has no protocol factory")
-    connector._factory = lambda: StampingProtocol(loop, book)  # type: ignore[assignment]
+    if callable(getattr(connector, "_factory", None)):
+        connector._factory = lambda: StampingProtocol(loop, book)  # type: ignore[assignment]
     return connector

@@ -15,7 +15,7 @@ from speedqual.endpoints.deadlines import Deadlines, Watchdog
 from speedqual.endpoints.lag import Vitals
 from speedqual.endpoints.live import LiveView, Watch
 from speedqual.endpoints.sockets import realtime_offset_ns
-from speedqual.endpoints.transport import CALL, Exchange
+from speedqual.endpoints.transport import CALL, Arrival, Exchange
 from speedqual.endpoints.transport_errors import redirect_target, why_no_reply
 from speedqual.endpoints.transport_reply import ClockCheck, raw_reply, waits_ns
 from speedqual.records import Attempt
@@ -42,10 +42,11 @@ class Call:
         self._clocks = ClockCheck(realtime_offset_ns())
         self._status: int | None = None
         self._deadline: str | None = None
+        self._t_asked = 0
 
     async def run(self, t_sched: int | None, watch: Watch | None) -> tuple[RawReply, Attempt]:
         """The raw reply and what the protocol makes of it."""
-        t_asked = time.perf_counter_ns()
+        t_asked = self._t_asked = time.perf_counter_ns()
         live = LiveView(self._endpoint, self._exchange, watch) if watch is not None else None
         try:
             await self._talk()
@@ -95,12 +96,30 @@ class Call:
         self._status = reply.status
         self._exchange.headers = {name.lower(): value for name, value in reply.headers.items()}
         try:
+            if not self._exchange.begun:
+                await self._read_plainly(reply)
             await self._exchange.ended
         finally:
             if self._exchange.at_eof:
                 reply.release()
             else:
                 reply.close()
+
+    async def _read_plainly(self, reply: aiohttp.ClientResponse) -> None:
+        """The body by aiohttp's own means, dated when this task gets it."""
+        exchange = self._exchange
+        exchange.t_asked = self._t_asked
+        exchange.head = Arrival(0, time.perf_counter_ns(), b"")
+        try:
+            async for data in reply.content.iter_any():
+                exchange.last = arrival = Arrival(0, time.perf_counter_ns(), data)
+                if not exchange.keep(arrival):
+                    return
+        except aiohttp.ClientError as exc:
+            exchange.end("cut", f"broken HTTP body: {type(exc).__name__}")
+        else:
+            exchange.at_eof = True
+            exchange.end("eof")
 
     def _raw(self) -> RawReply:
         return raw_reply(

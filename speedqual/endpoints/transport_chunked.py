@@ -7,6 +7,7 @@ import re
 __all__ = ["ChunkedFraming"]
 
 _HEX = re.compile(rb"[0-9A-Fa-f]{1,16}")
+_SIZE_LINE = 20  # where to look for the end of a size line without extensions
 _SIZES_KEPT = 1000
 _MAX_LINE = 4096  # of a chunk-size line with its extensions, and of a trailer line
 
@@ -32,6 +33,14 @@ class ChunkedFraming:
 
     def feed(self, data: bytes) -> bytes:
         """The body bytes in ``data``."""
+        if not (self._left or self._line or self._crlf or self._trailers or self.fault):
+            end = data.find(b"\r\n", 0, _SIZE_LINE)
+            size = self._sizes.get(data[:end])
+            if size is not None and len(data) == end + size + 4 and data.endswith(b"\r\n"):
+                return data[end + 2 : -2]  # one whole chunk of a known size: nearly every read of a stream
+        return self._feed(data)
+
+    def _feed(self, data: bytes) -> bytes:
         pieces: list[bytes] = []
         if self._line:
             data, self._line = self._line + data, b""
@@ -57,9 +66,9 @@ class ChunkedFraming:
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def _whole_chunks(self, data: bytes, at: int, pieces: list[bytes]) -> int:
-        """Take the chunks that are whole and of a size seen before; where they end. The hot path of a stream."""
+        """Take the chunks that are whole and of a size seen before; where they end."""
         sizes, find, startswith = self._sizes, data.find, data.startswith
-        while (end := find(b"\r\n", at, at + 20)) > 0:
+        while (end := find(b"\r\n", at, at + _SIZE_LINE)) > 0:
             size = sizes.get(data[at:end])
             if size is None:
                 break

@@ -56,9 +56,17 @@ def raw_reply(
         ending="deadline" if deadline else exchange.ending,
         deadline=deadline,
         error=scrub(exchange.error, secrets),
-        stamp="none" if last is None else "kernel" if by_kernel else "data_received",
+        stamp=_stamp(exchange, by_kernel=by_kernel),
         connection=("reused" if exchange.reused else "new") if exchange.begun else "",
     )
+
+
+def _stamp(exchange: Exchange, *, by_kernel: bool) -> str:
+    if exchange.last is None:
+        return "none"
+    if not exchange.begun:
+        return "task"
+    return "kernel" if by_kernel else "data_received"
 
 
 def stamp_ns(arrival: Arrival, offset_ns: int | None) -> int:

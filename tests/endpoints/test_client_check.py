@@ -107,11 +107,19 @@ async def test_a_missing_key_names_its_variable(candidate, variable):
             await client.ask(candidate, Prompt(messages=(Message("user", "Hi"),)))
 
 
-@pytest.mark.parametrize("base_url", ["ftp://host/v1", "http://"])
+@pytest.mark.parametrize("base_url", ["ftp://host/v1", "http://", "http://host:99999/v1", "http://host:x"])
 async def test_a_url_that_is_none_is_refused(base_url):
     async with Client(environ=ENVIRON) as client:
         with pytest.raises(ConfigError, match="no http"):
             await client.ask(Candidate(name="mine", base_url=base_url), Prompt(messages=(Message("user", "Hi"),)))
+
+
+@pytest.mark.parametrize("key", ["sk-“quoted”", "sk-two\nlines"])
+async def test_a_key_that_no_header_can_carry_is_refused_without_showing_it(key):
+    async with Client(environ={"OPENAI_API_KEY": key}) as client:
+        with pytest.raises(ConfigError, match="OPENAI_API_KEY") as caught:
+            await client.ask(Candidate(name="far"), Prompt(messages=(Message("user", "Hi"),)))
+    assert key not in str(caught.value)
 
 
 async def test_an_unknown_endpoint_lists_the_known_ones():

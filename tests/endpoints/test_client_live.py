@@ -27,6 +27,20 @@ async def test_the_pieces_shown_are_the_whole_text_and_come_while_it_streams(end
     assert shown[-1][0] - shown[0][0] > 0.3
 
 
+async def test_a_view_that_fails_breaks_nothing():
+    told = []
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: told.append(context["message"]))
+
+    def broken(channel, piece):
+        raise ZeroDivisionError
+
+    async with ScriptedServer(Script(ttft_ms=1, tok_s=20, n=10)) as server, Client(environ={}) as client:
+        candidate = Candidate(name="x", model="m", base_url=server.base_url)
+        attempt = await client.ask(candidate, PROMPT, watch=broken)
+    assert attempt.outcome == "ok"
+    assert told == ["a live view failed"]
+
+
 async def test_nothing_is_shown_of_a_reply_that_is_no_stream():
     shown = []
     async with ScriptedServer(Script(error="html", ttft_ms=300)) as server, Client(environ={}) as client:

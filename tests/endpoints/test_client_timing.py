@@ -7,8 +7,10 @@ import time
 from pathlib import Path
 from statistics import median
 
+import aiohttp
 import pytest
 
+from speedqual.endpoints import client as client_module
 from speedqual.endpoints import sockets, transport_call
 from speedqual.endpoints.client import Client
 from speedqual.endpoints.scripted import Script, ScriptedServer, serve_in_process
@@ -89,6 +91,18 @@ async def test_without_kernel_stamps_our_own_clock_dates_the_reads_and_says_so(m
         assert client.health().stamps == {"data_received": 1}
     assert attempt.outcome == "ok"
     assert attempt.timeline.stamp == "data_received"
+
+
+async def test_without_our_protocol_replies_are_read_all_the_same_and_the_stamp_says_so(monkeypatch):
+    monkeypatch.setattr(client_module, "make_connector", lambda book, **options: aiohttp.TCPConnector(limit=0))
+    scripts = {"good": Script(ttft_ms=20, tok_s=0, n=3), "cut": Script(ttft_ms=20, error="cut", error_after=2)}
+    async with ScriptedServer(scripts) as server, Client(environ={}) as client:
+        good, cut = [
+            await client.ask(Candidate(name="x", model=model, base_url=server.base_url), PROMPT) for model in scripts
+        ]
+    assert (good.outcome, cut.outcome) == ("ok", "disconnect")
+    assert good.timeline.stamp == "task"
+    assert good.timeline.t_send < good.timeline.events[0].t_ns
 
 
 async def test_tls_is_stamped_like_plain_text(monkeypatch):
