@@ -61,9 +61,9 @@ def from_table(
 
     Long: one row a candidate (``candidate``, ``quality``, ``n`` = a column or a number), or one row per candidate and
     ``item``. Wide: ``rungs`` lists columns of quality; with ``item`` each column is a candidate, without it each row is
-    a ladder. ``quality``, ``seconds`` and ``cost`` (both of one item) may be ratios of two columns, ``"passed/total"``. Other speeds go in ``measures``, by their
-    metric name: ``{"ttft_ms": "ttft"}``. A quality above 1 is taken as percent; a cost of 0 is unknown unless
-    ``zero_cost="free"``; both are noted.
+    a ladder. ``quality``, ``seconds`` and ``cost`` (both of one item) may be ratios of two columns, ``"passed/total"``.
+    Other speeds go in ``measures``, by their metric name: ``{"ttft_ms": "ttft"}``. A quality above 1 is taken as
+    percent; a cost of 0 is unknown unless ``zero_cost="free"``; both are noted.
 
     >>> import pandas as pd
     >>> board = pd.DataFrame({"model": ["a", "b"], "pass": [50.0, 80.0], "sec": [1.0, 4.0]})

@@ -50,7 +50,7 @@ def additive_gain(train_keys: NDArray[Any], gain: Array, test_keys: NDArray[Any]
     """Predicted gain: the common mean and, feature by feature, shrunken group means of what is left.
 
     >>> keys = np.array([["easy"], ["hard"]] * 200)
-    >>> [round(v, 2) for v in additive_gain(keys, np.array([0.0, 1.0] * 200), keys[:2])]
+    >>> [round(float(v), 2) for v in additive_gain(keys, np.array([0.0, 1.0] * 200), keys[:2])]
     [0.05, 0.95]
     """
     out = np.full(len(test_keys), float(gain.mean()))

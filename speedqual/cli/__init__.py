@@ -27,6 +27,8 @@ COMMANDS = {
     "deadlines": "Say which candidate is best within each deadline or budget.",
     "route": "Replay routing and fallback between two candidates of a run or table.",
     "cost": "Account for cost per success, tokens and tiers.",
+    "compare": "Gate: is a new run no worse than a base run?",
+    "history": "Follow many runs: changes of level and slow drifts.",
     "grade": "Grade a run again, without asking anyone.",
     "stream": "Look at one stream: a recording, or one live reply.",
     "evalset": "Make, check and show eval sets.",
