@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from speedqual.clock import Clock
-from speedqual.errors import RunFolderError, StorageError, UsageError
+from speedqual.errors import RunFolderError, SpeedqualError, StorageError, UsageError
 from speedqual.records import Price, Record
 from speedqual.running.codec import key_of
 from speedqual.running.journal import Journal
@@ -98,6 +98,7 @@ class Session:
             self._journal.close()
         except StorageError:
             self.status, self.why = "failed", "the run folder could not be written"
+            self.n_done = sum(1 for _ in self.layout.lines(self.layout.records))
             with suppress(StorageError):
                 self._write_manifest(clock)
             raise
@@ -154,6 +155,8 @@ def opened(
 
 
 def _ended_by(fault: BaseException) -> tuple[str, str]:
+    if isinstance(fault, SpeedqualError):
+        return "failed", str(fault)
     if isinstance(fault, Exception):
-        return "failed", str(fault) or type(fault).__name__
+        return "failed", type(fault).__name__  # its words may hold a path
     return "interrupted", "cancelled by the user"
