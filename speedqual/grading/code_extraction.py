@@ -47,6 +47,8 @@ ALIASES = {
     "java": "",
     "bash": "sh shell zsh",
 }
+MAX_TRIES = 200
+"""Brackets tried as the beginning of a JSON value: each try may read to the end."""
 _CANONICAL = {alias: name for name, aliases in ALIASES.items() for alias in (name, *aliases.split())}
 _FINAL = re.compile(
     r"\b(?:fix(?:ed)?|final(?:ly)?|correct(?:ed|ion)?|better|improved?|updated?|revised?|instead|wrong|mistake|bug|actually|"
@@ -362,17 +364,36 @@ _CODE_SIGNS: dict[str, str] = {
 }
 
 
+def _json_in(text: str) -> str:
+    """The last complete value in prose; when there is none, from the first bracket to the last, broken as it is."""
+    decoder, found, at = json.JSONDecoder(), "", 0
+    for _ in range(MAX_TRIES):
+        start = re.compile(r"[{\[]").search(text, at)
+        if start is None:
+            break
+        try:
+            _, end = decoder.raw_decode(text, start.start())
+            found = text[start.start() : end]
+        except (ValueError, RecursionError):
+            end = start.end()
+        at = end
+    first = re.search(r"[{\[]", text)
+    if found or first is None:
+        return found
+    last = max(text.rfind("}"), text.rfind("]"))
+    return text[first.start() : last + 1] if last > first.start() else text[first.start() :]
+
+
 def _loose(text: str, language: str) -> str:
     """From the first line that looks like the language to the end; a trailing paragraph of prose goes."""
+    if language == "json":
+        return _json_in(text)
     sign: Any = re.compile(_CODE_SIGNS.get(language, r"\S"), re.IGNORECASE)
     lines = text.split("\n")
     first = next((at for at, line in enumerate(lines) if sign.match(line.strip())), None)
     if first is None:
         return ""
     body = "\n".join(lines[first:]).strip("\n")
-    if language == "json":
-        end = max(body.rfind("}"), body.rfind("]"))
-        return body[: end + 1] if end >= 0 else body
     if language == "html":
         end = body.rfind(">")
         return body[: end + 1] if end >= 0 else body

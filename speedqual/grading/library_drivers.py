@@ -78,6 +78,8 @@ def yaml_(payload: dict[str, Any]) -> dict[str, Any]:
     except (RecursionError, MemoryError) as fault:
         return _gave_up(fault)
     except (yaml.YAMLError, ValueError) as fault:
+        if "maximum nesting depth" in str(fault):
+            return _gave_up(fault)
         mark = getattr(fault, "problem_mark", None)
         where = f" (line {mark.line + 1})" if mark else ""
         return _bad(f"{getattr(fault, 'problem', None) or fault}{where}")

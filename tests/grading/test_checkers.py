@@ -74,7 +74,7 @@ def test_a_source_above_256_kb_is_given_up() -> None:
     [
         ("json", "[" * 100_000),
         ("toml", f"a = {'[' * 100_000}"),
-        ("yaml", "[" * 50_000),
+        ("yaml", "[" * 50_000 + "]" * 50_000),
         ("yaml", "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
             f"{b}: &{b} [{','.join([f'*{a}'] * 9)}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True))),
         ("yaml", "&a [*a]"),

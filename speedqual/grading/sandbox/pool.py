@@ -35,9 +35,16 @@ class _Handle:
         self._to, self._from = self._process.stdin.fileno(), self._process.stdout.fileno()
         try:
             self.ask(config, START_S)
+            self._process.stderr.close()  # from now on it has nothing to say; a full pipe would stop it
         except SandboxLost as lost:
-            said = self._process.stderr.read(2000).decode("utf-8", "replace").strip()
+            said = self._last_words()
             raise SandboxLost(f"{lost.what}: {said[-300:]}" if said else lost.what) from None
+
+    def _last_words(self) -> str:
+        """What the ended worker left on its error pipe; the pipe is closed."""
+        with self._process.stderr as pipe:  # type: ignore[union-attr]
+            os.set_blocking(pipe.fileno(), False)
+            return (pipe.read(100_000) or b"").decode("utf-8", "replace").strip()
 
     def ask(self, message: Any, timeout_s: float) -> Any:
         """Send one message, wait for the answer. A worker that does not answer is ended."""
@@ -65,12 +72,6 @@ class _Handle:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-
-    def release(self) -> None:
-        """Close everything, the error pipe included."""
-        self.close()
-        if self._process.stderr:
-            self._process.stderr.close()
 
 
 class Sandbox:
@@ -136,4 +137,4 @@ class Sandbox:
 def _release(handles: list[_Handle], owner: int) -> None:
     if os.getpid() == owner:
         for handle in handles:
-            handle.release()
+            handle.close()
