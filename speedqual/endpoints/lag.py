@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter, deque
+from bisect import bisect_left
+from collections import Counter
 from dataclasses import dataclass
 
 from speedqual.records import Plain, Timeline
@@ -16,7 +17,6 @@ SELECTOR_NS = 1_000_000
 """asyncio's selector sleeps in whole milliseconds, rounded up: the first one is not lag."""
 _LAG_LIMIT_MS = 5.0
 _BUSY_LIMIT = 0.9
-_KEPT_LAGS = 50_000
 _BUCKET_NS = 10_000
 
 
@@ -35,6 +35,13 @@ class Histogram:
         self.n += 1
         self.max_ns = max(self.max_ns, ns)
 
+    def add_all(self, values: list[int]) -> None:
+        """Count several values."""
+        if values:
+            self._counts.update([max(ns, 0) // _BUCKET_NS for ns in values])
+            self.n += len(values)
+            self.max_ns = max(self.max_ns, *values)
+
     def percentile_ms(self, q: float) -> float | None:
         """The nearest-rank percentile in ms, read as the middle of its bucket; None when nothing was counted."""
         rank, seen = max(1, -(-self.n * q // 100)), 0
@@ -46,13 +53,16 @@ class Histogram:
 
 
 class LagTicker:
-    """Wakes every 5 ms and notes how late: ``worst_since`` gives the lag of a request's window."""
+    """Wakes every 5 ms and notes how late: ``worst_since`` gives the lag of a request's window.
+
+    Of the late ticks only those are kept that no later one outdid, so the first one in a window is its worst and the
+    list stays short.
+    """
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self.histogram = Histogram()
-        self._times: deque[int] = deque(maxlen=_KEPT_LAGS)
-        self._lags: deque[int] = deque(maxlen=_KEPT_LAGS)
+        self._late: list[tuple[int, int]] = []  # (when, how late), ns; later ones are less late
         self._handle: asyncio.TimerHandle | None = None
         self._due = 0
 
@@ -70,12 +80,8 @@ class LagTicker:
         """The largest lag after ``t_ns``, in ns: of a late tick's time only what lies after; one overdue now counts."""
         now = time.perf_counter_ns()
         overdue = now - self._due - SELECTOR_NS if self._handle is not None else 0
-        worst = max(0, min(overdue, now - t_ns))
-        for at in range(len(self._times) - 1, -1, -1):
-            if self._times[at] < t_ns:
-                break
-            worst = max(worst, min(self._lags[at], self._times[at] - t_ns))
-        return worst
+        first = bisect_left(self._late, (t_ns, 0))
+        return max(0, min(overdue, now - t_ns), *(min(lag, when - t_ns) for when, lag in self._late[first:]))
 
     def _next(self, now: int) -> None:
         self._due = now + TICK_NS
@@ -86,8 +92,10 @@ class LagTicker:
         lag = max(0, now - self._due - SELECTOR_NS)
         self.histogram.add(lag)
         if lag:
-            self._times.append(now)
-            self._lags.append(lag)
+            late = self._late
+            while late and late[-1][1] <= lag:
+                late.pop()
+            late.append((now, lag))
         self._next(now)
 
 
@@ -157,8 +165,7 @@ class Vitals:
         self.connections[timeline.connection or "none"] += 1
         if timeline.t_send is not None and timeline.connection == "reused":
             self.queued.add(timeline.t_send - t_asked)
-        for wait in waits_ns:
-            self.waits.add(wait)
+        self.waits.add_all(waits_ns)
         per_read = Counter(event.read for event in timeline.events)
         self._events += len(timeline.events)
         self._merged += sum(n for n in per_read.values() if n > 1)

@@ -59,7 +59,7 @@ class Call:
         raw = replace(self._raw(), t_sched=t_sched, client_lag_ns=lag_ns)
         raw = raw if t_close is None else replace(raw, t_close=t_close)
         attempt = self._finish(self._endpoint.decode(raw), raw)
-        self._vitals.note(attempt.timeline, t_asked, waits_ns(self._exchange, self._clocks))
+        self._vitals.note(attempt.timeline, t_asked, waits_ns(self._exchange, raw))
         return raw, attempt
 
     async def _talk(self) -> None:

@@ -25,13 +25,17 @@ class ClockCheck:
         """The same with the reading after the reply."""
         return ClockCheck(self.before_ns, after_ns)
 
-    def stamps_hold(self, exchange: Exchange) -> bool:
-        """Whether the kernel's stamps can date this reply: all there, no step, none later than our own reading."""
-        seen = [a for a in (exchange.head, exchange.last, *exchange.arrivals) if a is not None]
-        if not seen or (self.after_ns is not None and abs(self.after_ns - self.before_ns) > STEP_NS):
-            return False
-        offset = self.before_ns
-        return all(a.real_ns and a.real_ns - offset <= a.read_ns + STEP_NS for a in seen)
+    def offset_ns(self, exchange: Exchange) -> int | None:
+        """The offset, if the kernel's stamps can date this reply: all there, no step, none later than our reading."""
+        marks = [a for a in (exchange.head, exchange.last) if a is not None]
+        stepped = self.after_ns is not None and abs(self.after_ns - self.before_ns) > STEP_NS
+        if not marks or stepped:
+            return None
+        latest = self.before_ns + STEP_NS
+        for real_ns, read_ns, _ in (*marks, *exchange.arrivals):
+            if not real_ns or real_ns - read_ns > latest:
+                return None
+        return self.before_ns
 
 
 def raw_reply(
@@ -43,8 +47,7 @@ def raw_reply(
     secrets: tuple[str, ...],
 ) -> RawReply:
     """The exchange as the protocols read it, whole or so far. ``t_close`` is the arrival of the last bytes."""
-    by_kernel = clocks.stamps_hold(exchange)
-    offset = clocks.before_ns if by_kernel else None
+    offset = clocks.offset_ns(exchange)
     last = exchange.last
     return RawReply(
         t_send=exchange.t_send,
@@ -56,7 +59,7 @@ def raw_reply(
         ending="deadline" if deadline else exchange.ending,
         deadline=deadline,
         error=scrub(exchange.error, secrets),
-        stamp=_stamp(exchange, by_kernel=by_kernel),
+        stamp=_stamp(exchange, by_kernel=offset is not None),
         connection=("reused" if exchange.reused else "new") if exchange.begun else "",
     )
 
@@ -75,11 +78,15 @@ def stamp_ns(arrival: Arrival, offset_ns: int | None) -> int:
 
 
 def _reads(arrivals: list[Arrival], offset: int | None, secrets: tuple[str, ...]) -> tuple[Read, ...]:
-    return tuple(Read(stamp_ns(a, offset), scrub_bytes(a.data, secrets)) for a in arrivals)
+    if secrets:
+        arrivals = [a._replace(data=scrub_bytes(a.data, secrets)) for a in arrivals]
+    if offset is None:
+        return tuple([Read(a.read_ns, a.data) for a in arrivals])
+    return tuple([Read(min(real_ns - offset, read_ns), data) for real_ns, read_ns, data in arrivals])
 
 
-def waits_ns(exchange: Exchange, clocks: ClockCheck) -> list[int]:
-    """How long each read lay in the kernel before it was taken; empty when the kernel's stamps cannot be used."""
-    if not clocks.stamps_hold(exchange):
+def waits_ns(exchange: Exchange, raw: RawReply) -> list[int]:
+    """How long each read lay in the kernel before it was taken; empty when the kernel's stamps were not used."""
+    if raw.stamp != "kernel":
         return []
-    return [a.read_ns - (a.real_ns - clocks.before_ns) for a in exchange.arrivals]
+    return [arrival.read_ns - read.t_ns for arrival, read in zip(exchange.arrivals, raw.reads, strict=True)]
