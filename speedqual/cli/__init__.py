@@ -54,7 +54,10 @@ class _Lazy(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "auto_envvar_prefix": "SPEEDQUAL"}
+
+
+@click.command(cls=_Lazy, context_settings=CONTEXT)
 @click.version_option(__version__, prog_name="speedqual")
 def group() -> None:
     """Which model is fast enough AND good enough, and where does it fall off a cliff?
