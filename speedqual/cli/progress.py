@@ -6,6 +6,7 @@ import sys
 import time
 from collections import deque
 from statistics import median
+from typing import NoReturn
 
 from tqdm import tqdm
 
@@ -22,7 +23,7 @@ class Progress:
     """Draws one moving line where stderr is a terminal, and a line now and then where it is a file."""
 
     def __init__(self) -> None:
-        self._bar: tqdm[None] | None = None
+        self._bar: tqdm[NoReturn] | None = None
         self._live = sys.stderr.isatty()
         self._said = 0.0
         self._failed = 0
