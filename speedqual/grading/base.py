@@ -40,6 +40,10 @@ def grader_for(evalset: EvalSet) -> Grader:
     name = evalset.grader.name
     if name in _registered:
         return _registered[name](evalset)
+    if name.startswith(("file:", "evaluate:")):
+        from speedqual.grading import adapters
+
+        return adapters.make_file(evalset) if name.startswith("file:") else adapters.make_evaluate(evalset)
     for point in entry_points(group=GROUP, name=name):
         make: Callable[[EvalSet], Grader] = point.load()
         return make(evalset)
@@ -51,7 +55,17 @@ def grader_for(evalset: EvalSet) -> Grader:
 
 
 def grade_all(grader: Grader, pairs: Iterable[tuple[Answer, Item]]) -> list[Grade]:
-    """Grade each pair in order. A grader that raises gives ``grader_error`` for that pair and goes on."""
+    """Grade each pair in order. A grader that raises gives ``grader_error`` for that pair and goes on.
+
+    A grader with ``grade_batch`` gets all pairs at once; when that raises, they are graded one by one.
+    """
+    batch = getattr(grader, "grade_batch", None)
+    if batch is not None:
+        pairs = list(pairs)
+        try:
+            return list(batch(pairs))
+        except Exception:  # told for each pair below
+            pass
     return [_guarded(grader, answer, item) for answer, item in pairs]
 
 

@@ -121,13 +121,24 @@ class ExtractionGrader:
         target = item.target
         found = find_json(reply.text, _keys(target, self.node), want_list=isinstance(target, list))
         if not found.exists:
-            return _without_json(answer, reply, found)
+            return self._without_json(answer, reply, found, target)
         if _is_nothing(found.value) and _has_leaf(target):
             return failed("no_answer", "the JSON is empty", version=VERSION, how=found.how, flags=reply.flags)
         lenient = tally(found.value, target, self.node, replace(self.rules, lenient=True))
         strict = lenient if not lenient.repairs else tally(found.value, target, self.node, self.rules)
         valid = not found.repairs and type(found.value) is type(target)
         return self._grade(answer, reply, item, found, strict, lenient, valid=valid)
+
+    def _without_json(self, answer: Answer, reply: Reply, found: Found, target: Any) -> Grade:
+        """Nothing complete was found: cut off, refused, silent, or in a wrong form. ``null`` alone is no answer."""
+        omitted = _parts(tally([] if isinstance(target, list) else {}, target, self.node, self.rules))
+        parts = omitted | {"exact": False, "parsed": False, "valid_json": False}
+        if found.cut:
+            grade = failed("truncated", "the JSON has no end", version=VERSION, how=found.how, flags=reply.flags)
+            recovered = sorted(found.value) if isinstance(found.value, dict) else []
+            return replace(grade, extracted=found.value, parts=parts | {"recovered": recovered})
+        silent = None if found.broken else nothing_given(reply, answer, version=VERSION)
+        return replace(silent or _unreadable(reply, found), parts=parts)
 
     def _grade(
         self, answer: Answer, reply: Reply, item: Item, found: Found, strict: Tally, lenient: Tally, *, valid: bool
@@ -201,20 +212,6 @@ def _has_leaf(value: Any) -> bool:
     if isinstance(value, dict):
         return any(map(_has_leaf, value.values()))
     return any(map(_has_leaf, value)) if isinstance(value, list) else value is not None
-
-
-def _without_json(answer: Answer, reply: Reply, found: Found) -> Grade:
-    """Nothing complete was found: cut off, refused, silent, or in a wrong form. ``null`` alone is no answer."""
-    if found.cut:
-        grade = failed("truncated", "the JSON has no end", version=VERSION, how=found.how, flags=reply.flags)
-        parts = {
-            "recovered": sorted(found.value) if isinstance(found.value, dict) else [],
-            "parsed": False,
-            "valid_json": False,
-        }
-        return replace(grade, extracted=found.value, parts=parts)
-    silent = None if found.broken else nothing_given(reply, answer, version=VERSION)
-    return replace(silent or _unreadable(reply, found), parts={"parsed": False, "valid_json": False})
 
 
 def _unreadable(reply: Reply, found: Found) -> Grade:

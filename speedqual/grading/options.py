@@ -14,8 +14,14 @@ __all__ = ["one_of", "options_of", "settings_of", "tolerance_of"]
 
 
 def options_of(evalset: EvalSet, allowed: Collection[str]) -> Mapping[str, Any]:
-    """The options under ``grader:``. Raises EvalSetError for one that this grader does not have."""
-    options = {name: value for name, value in evalset.grader.options.items() if name != "name"}
+    """The options under ``grader:``. Raises EvalSetError for one that this grader does not have.
+
+    A ``schema.json`` beside the set comes as the option ``schema`` to every grader; those without use leave it.
+    """
+    given = evalset.grader.options.items()
+    options = {name: value for name, value in given if name not in ("name", "schema") and not name.startswith("_")}
+    if "schema" in allowed and "schema" in evalset.grader.options:
+        options["schema"] = evalset.grader.options["schema"]
     unknown = sorted(set(options) - set(allowed))
     if unknown:
         raise EvalSetError(
