@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from speedqual.endpoints.base import RawReply, Read
-from speedqual.endpoints.faults import Fault, fault_in, http_fault
+from speedqual.endpoints.faults import Fault, fault_in, http_fault, may_be_fault
 from speedqual.endpoints.framing import BARE, BROKEN, MAX_FRAME_BYTES, OVERSIZE, Frame, Framer, LineFramer, SseFramer
 from speedqual.endpoints.framing_aws import AwsEventFramer
 from speedqual.endpoints.framing_json import JsonArrayFramer
@@ -30,6 +30,7 @@ _FRAMERS: dict[Framing, Callable[[], Framer]] = {
     "aws": AwsEventFramer,
 }
 _DONE = b"[DONE]"
+_SHORT = 16  # longer data is not looked at for the marker
 _KEEP_ALIVE = frozenset({"ping", "keepalive", "keep-alive", "heartbeat"})
 _FIELDS = (b":", b"data", b"event", b"id", b"retry", b"error")  # how a body of events begins
 _HEAD_BYTES = 512
@@ -111,12 +112,12 @@ class Decoder:
         kind, data = frame
         if self.over:
             return
-        if data == _DONE or data.strip() == _DONE:
+        if len(data) < _SHORT and data.strip() == _DONE:
             self.n_frames_seen += 1
             self.over = True
             self.reader.done()
             return
-        if kind in (OVERSIZE, BROKEN):
+        if kind and kind in (OVERSIZE, BROKEN):
             self._bad(data.decode("ascii") or f"an event of more than {MAX_FRAME_BYTES >> 20} MiB was cut off")
             return
         try:
@@ -138,7 +139,7 @@ class Decoder:
         if not isinstance(obj, dict):
             self._bad("an event is no JSON object")
             return
-        fault = self.reader.fault(obj, kind)
+        fault = self.reader.fault(obj, kind) if kind or may_be_fault(obj) else None
         if kind == BARE and fault is None:
             return
         self.n_frames_seen += 1

@@ -9,7 +9,9 @@ from typing import Any
 
 from speedqual.endpoints.values import as_mapping, as_number, as_text
 
-__all__ = ["Fault", "fault_in", "http_fault"]
+__all__ = ["Fault", "fault_in", "http_fault", "may_be_fault"]
+
+_SIGNS = frozenset({"error", "error_code", "base_resp", "code", "x_groq"})
 
 _RETRYABLE_STATUS = frozenset({408, 409, 425, 429})
 _RETRYABLE_WORDS = re.compile(
@@ -28,6 +30,11 @@ class Fault:
     message: str | None = None
     retryable: bool = False
     retry_after_s: float | None = None
+
+
+def may_be_fault(obj: Mapping[str, Any]) -> bool:
+    """False for nearly every frame, at little cost: none of the keys that an error comes with."""
+    return not _SIGNS.isdisjoint(obj) or obj.get("object") == "error" or obj.get("type") == "error"
 
 
 def fault_in(obj: Mapping[str, Any], *, expected: bool = False) -> Fault | None:

@@ -78,6 +78,13 @@ class _Lines:
         self._hold(pieces[-1])
         return lines
 
+    def pass_over(self) -> bool:
+        """Whole lines that begin with no byte order mark and no LF went by unseen; False when a line is still open."""
+        if self._size or self._start:
+            return False
+        self._started, self._after_cr = True, False
+        return True
+
     def rest(self) -> bytes | None:
         """What stands after the last line end; None when it passed the limit."""
         if not self._started:
@@ -128,6 +135,8 @@ class SseFramer:
         self._oversize = False
 
     def feed(self, data: bytes) -> list[Frame]:
+        if data.startswith(b"data: ") and data.endswith(b"\n\n") and (events := self._whole_events(data)):
+            return events
         frames: list[Frame] = []
         for line in self._lines.feed(data):
             if line:
@@ -137,6 +146,15 @@ class SseFramer:
             elif self._data or self._kind or self._oversize:
                 self._dispatch(frames)
         return frames
+
+    def _whole_events(self, data: bytes) -> list[Frame]:
+        """The usual case at a fraction of the cost: a read of whole events of one ``data:`` line each. Else nothing."""
+        if self._data or self._kind or self._oversize or len(data) > self._limit or b"\r" in data:
+            return []
+        events = data[:-2].split(b"\n\n")
+        if not all(len(event) > 6 and event.startswith(b"data: ") and b"\n" not in event for event in events):
+            return []
+        return [Frame("", event[6:]) for event in events] if self._lines.pass_over() else []
 
     def close(self) -> list[Frame]:
         frames: list[Frame] = []

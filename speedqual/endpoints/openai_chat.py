@@ -16,6 +16,7 @@ from speedqual.records import Candidate, Message, Prompt
 
 __all__ = ["OPENAI", "OpenAIChat", "OpenAIReader", "chat_messages", "common_options"]
 
+_COUNTS = frozenset({"usage", "x_groq", "timings", "time_info", "perf_metrics"})
 _REASONING_KEYS = ("reasoning_content", "reasoning", "reasoning_text", "thinking")
 _OFFICIAL_HOST = "api.openai.com"  # where reasoning models refuse max_tokens
 
@@ -29,8 +30,10 @@ class OpenAIReader(Reader):
             for choice in choices:
                 if isinstance(choice, dict):
                     self._choice(choice)
-        self._usage(obj, choices)
-        self._served(obj)
+        if not _COUNTS.isdisjoint(obj) or _counts_inside(choices):
+            self._usage(obj, choices)
+        if self.out.served_model is None or "service_tier" in obj:
+            self._served(obj)
 
     def fault(self, obj: Mapping[str, Any], kind: str) -> Fault | None:
         groq = obj.get("x_groq")
@@ -63,7 +66,8 @@ class OpenAIReader(Reader):
         if len(delta) > 1 or "content" not in delta:
             self._besides(delta, index)
         if isinstance(content, str):
-            self.out.answer(content, index)
+            if content:
+                self.out.answer(content, index)
         elif isinstance(content, list):
             self._parts(content, index)
 
@@ -121,6 +125,11 @@ class OpenAIReader(Reader):
             self.out.served_model = clean_text(model)
         if self.out.request_id is None and isinstance(obj.get("id"), str):
             self.out.request_id = obj["id"]
+
+
+def _counts_inside(choices: Any) -> bool:
+    """Moonshot puts usage into the first choice."""
+    return isinstance(choices, list) and bool(choices) and "usage" in as_mapping(choices[0])
 
 
 def _reasoning(delta: Mapping[str, Any]) -> str:

@@ -135,17 +135,13 @@ class Transcript:
     def flush(self) -> None:
         """The frame is read: its pieces become events, one a channel."""
         if self._pending:
-            self._add_events()
+            pieces, self._pending = self._pending, []
+            self.n_frames += 1
+            *before, (channel, text) = pieces if len(pieces) == 1 else _by_channel(pieces)
+            for other, piece in before:
+                self.events.append(Event(self.t_ns, other, clean_text(piece), self.read))
+            self.events.append(Event(self.t_ns, channel, clean_text(text), self.read, self._running_total or None))
         self._running_total = None
-
-    def _add_events(self) -> None:
-        self.n_frames += 1
-        pieces = self._pending if len(self._pending) == 1 else _by_channel(self._pending)
-        last = len(pieces) - 1
-        for i, (channel, text) in enumerate(pieces):
-            n_tokens = self._running_total or None if i == last else None
-            self.events.append(Event(self.t_ns, channel, clean_text(text), self.read, n_tokens))
-        self._pending = []
 
     # ---------------------------------------------------------------- asked at the end
 

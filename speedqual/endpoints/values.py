@@ -9,20 +9,32 @@ from typing import Any
 
 __all__ = ["as_count", "as_mapping", "as_number", "as_text", "clean_json", "clean_text", "join_text", "parse_json"]
 
-_DECODER = json.JSONDecoder(parse_constant=lambda _: None)  # NaN and Infinity are no JSON: read as null
+_DECODER: Any = json.JSONDecoder(parse_constant=lambda _: None)  # NaN and Infinity are no JSON: read as null
+_SCAN = _DECODER.scan_once  # without the search for spaces around the value, which costs as much as a short value
 _MAX_MESSAGE_CHARS = 2_000
 
 
 def parse_json(text: str) -> Any:
     """The JSON value in ``text``. Raises ValueError for anything else."""
-    text = text.strip(" \t\r\n")
     try:
-        value, end = _DECODER.raw_decode(text)
+        value, end = _SCAN(text, 0)
+        if end != len(text):
+            value, end = _SCAN(text := text.strip(" \t\r\n"), 0)
+    except StopIteration:
+        return _parse_padded(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None
     if end != len(text):
         raise ValueError("text after the JSON value")
     return value
+
+
+def _parse_padded(text: str) -> Any:
+    """For text that does not begin with a value."""
+    bare = text.strip(" \t\r\n")
+    if len(bare) == len(text):
+        raise ValueError("no JSON value")
+    return parse_json(bare)
 
 
 def as_mapping(value: Any) -> Mapping[str, Any]:
