@@ -42,14 +42,14 @@ __all__ = ["estimate", "evaluate", "run_sync"]
 
 
 class How(TypedDict, total=False):
-    """The settings that ``evaluate`` takes as keywords: see ``Settings``."""
+    """The settings that ``evaluate`` takes as keywords: see ``Settings``. None stands for the default."""
 
     repeats: int | None
     seed: int
     concurrency: int | Mapping[str, int]
-    limits: Limits
-    retry: Retry
-    deadlines: Deadlines
+    limits: Limits | None
+    retry: Retry | None
+    deadlines: Deadlines | None
     preflight: bool
     warm_up: bool
 
@@ -84,7 +84,7 @@ async def evaluate(
     environ = os.environ if environ is None else environ
     name = _new_name()
     layout = Layout(Path("runs", name) if folder is None else Path(folder))
-    settings = begun_with(layout, Settings(**how)) if resume else Settings(**how)
+    settings = begun_with(layout, _settings(how)) if resume else _settings(how)
     plan = _plan(candidates, evalsets, settings)
     refuse_unless_fit(layout, plan, settings, resume=resume)
     _check(plan, grade=grade)
@@ -115,8 +115,13 @@ def estimate(
     candidates: Candidates, evalsets: EvalSets, *, prices: Mapping[str, Price] | None = None, **how: Unpack[How]
 ) -> Estimate:
     """What ``evaluate`` with the same arguments would ask and might cost; nothing is sent."""
-    plan = _plan(candidates, evalsets, Settings(**how))
+    plan = _plan(candidates, evalsets, _settings(how))
     return plan.estimate(_prices(plan, prices))
+
+
+def _settings(how: How) -> Settings:
+    given: dict[str, Any] = {name: value for name, value in how.items() if value is not None}
+    return Settings(**given)
 
 
 def _plan(candidates: Candidates, evalsets: EvalSets, settings: Settings) -> Plan:
