@@ -35,7 +35,9 @@ def test_it_runs(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     for name in ("IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR"):
         monkeypatch.setenv(name, str(tmp_path / name.lower()))
     notebook = jupytext.read(source)
-    client = NotebookClient(notebook, timeout=60, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}})
+    client = NotebookClient(
+        notebook, timeout=60, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+    )
     client.execute(env=dict(os.environ))
     shown = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     html = "".join(output.get("data", {}).get("text/html", "") for output in shown)
