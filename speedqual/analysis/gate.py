@@ -186,7 +186,7 @@ def _mean_check(
     return {
         "base": float(before[items].mean()),
         "new": float(after[items].mean()),
-        "change": sign * d.value,
+        "change": sign * d.value + 0.0,
         "lo": d.lo if sign > 0 else _negative(d.hi),
         "hi": d.hi if sign > 0 else _negative(d.lo),
         "n": d.n,

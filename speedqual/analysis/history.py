@@ -75,10 +75,11 @@ def _points(table: Table, order: int, label: str, metrics: tuple[str, ...]) -> l
     return out
 
 
-def change_points(values: Array, se: Array) -> list[int]:
+def change_points(values: Array, se: Array, series: int = 1) -> list[int]:
     """Positions at which a new level begins: the partition that minimises Σ((y − level)/se)² + 3·log(n) per change.
 
-    Exact by dynamic programming. Of unchanged series of 5 to 50 runs at most 5 % get a false change (simulated).
+    Exact by dynamic programming. Of unchanged series of 5 to 50 runs at most 5 % get a false change
+    (simulated); with several ``series`` watched, at most 5 % of all histories.
 
     >>> change_points(np.array([1.0, 1.1, 0.9, 2.0, 2.1, 1.9]), np.full(6, 0.1))
     [3]
@@ -90,7 +91,7 @@ def change_points(values: Array, se: Array) -> list[int]:
     def cost(a: int, b: int) -> float:
         return float(wyy[b] - wyy[a] - (wy[b] - wy[a]) ** 2 / (w[b] - w[a]))
 
-    penalty = max(3 * np.log(n), _least_penalty(n))
+    penalty = max(3 * np.log(n), _least_penalty(n * series))
     best, last = [0.0], [0]
     for b in range(1, n + 1):
         options = [best[a] + cost(a, b) + (penalty if a else 0.0) for a in range(b)]
@@ -110,15 +111,13 @@ def _least_penalty(n: int) -> float:
 
 
 def _trends(table: pd.DataFrame, alpha: float) -> pd.DataFrame:
+    known = table[table["se"].notna() & (table["se"] > 0)]
+    series = [(key, p) for key, p in known.groupby(["candidate", "metric"], sort=False) if len(p) >= 3]
     rows = []
-    for (name, metric), points in table.groupby(["candidate", "metric"], sort=False):
-        known = points[points["se"].notna() & (points["se"] > 0)]
-        if len(known) < 3:
-            continue
-        y, se, at = known["value"].to_numpy(float), known["se"].to_numpy(float), known["order"].to_numpy(float)
-        changes = [str(known["run"].iloc[i]) for i in change_points(y, se)]
-        slope, p = _slope(at, y, se)
-        rows.append((name, metric, y[0], y[-1], changes, slope, p))
+    for key, points in series:
+        y, se, at = (points[c].to_numpy(float) for c in ("value", "se", "order"))
+        changes = [str(points["run"].iloc[i]) for i in change_points(y, se, len(series))]
+        rows.append((*key, y[0], y[-1], changes, *_slope(at, y, se)))
     trends = pd.DataFrame(rows, columns=["candidate", "metric", "first", "last", "changes", "slope", "p_drift"])
     trends["p_drift"] = holm(trends["p_drift"].to_numpy(float))
     trends["drifts"] = trends["p_drift"] <= alpha

@@ -15,7 +15,7 @@ from speedqual.plots.axes import amount, log_axis, percent_axis
 from speedqual.plots.labels import place_labels
 from speedqual.plots.style import Drawing, Style, new_drawing, use
 
-__all__ = ["draw_frontier", "plot"]
+__all__ = ["draw_frontier", "label_front", "plot"]
 
 
 def plot(
@@ -47,9 +47,17 @@ def draw_frontier(ax: Axes, result: FrontierResult, look: Style, *, labels: bool
     if legend and figure is not None and len(shown):
         figure.legend(loc="outside lower left", ncols=3, frameon=False, fontsize=8, labelcolor=look.ink)
     if labels:
-        points = shown[[m.name, "quality"]].to_numpy(float)
-        avoid = np.vstack([points, _along_whiskers(front, m), _along_steps(front, m)])
-        place_labels(ax, front[m.name].tolist(), front["quality"].tolist(), front["candidate"].tolist(), avoid, look)
+        label_front(ax, result, look)
+
+
+def label_front(ax: Axes, result: FrontierResult, look: Style) -> None:
+    """Names beside the front's points; call it when the limits are final."""
+    m, table = result.measures[0], result.table
+    shown = table[table[m.name].notna() & (table[m.name] > 0) & np.isfinite(table[m.name].astype(float))]
+    front = shown[shown["on_front"]].sort_values(m.name)
+    points = shown[[m.name, "quality"]].to_numpy(float)
+    avoid = np.vstack([points, _along_whiskers(front, m), _along_steps(front, m)])
+    place_labels(ax, front[m.name].tolist(), front["quality"].tolist(), front["candidate"].tolist(), avoid, look)
 
 
 def _axes(ax: Axes, result: FrontierResult, shown: pd.DataFrame, m: Measure) -> None:
