@@ -12,7 +12,6 @@ import gc
 import os
 import ssl
 from collections.abc import Mapping
-from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
@@ -106,8 +105,7 @@ class Client:
 
         ``deadlines`` of this request go before those of the client, except the one to connect.
         """
-        _, attempt = await self._call(candidate, prompt, t_sched, watch, deadlines)
-        return replace(attempt, number=number)
+        return (await self._call(candidate, prompt, number, t_sched, watch, deadlines))[1]
 
     async def listen(self, candidate: Candidate, prompt: Prompt) -> tuple[RawReply, Attempt]:
         """As ``ask``, with the stamped bytes beside what they say: what recordings are made of."""
@@ -133,6 +131,7 @@ class Client:
         self,
         candidate: Candidate,
         prompt: Prompt,
+        number: int = 1,
         t_sched: int | None = None,
         watch: Watch | None = None,
         deadlines: Deadlines | None = None,
@@ -144,4 +143,4 @@ class Client:
         secrets = (*known_keys(candidate, endpoint, self._environ), *filter(None, [password]))
         session, vitals = self._open()
         call = Call(session, vitals, deadlines or self.deadlines, endpoint, request, secrets, self._max_bytes)
-        return await call.run(t_sched, watch)
+        return await call.run(number, t_sched, watch)

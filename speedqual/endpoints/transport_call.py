@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import replace
+from typing import Any
 
 import aiohttp
 from yarl import URL
@@ -44,7 +45,7 @@ class Call:
         self._deadline: str | None = None
         self._t_asked = 0
 
-    async def run(self, t_sched: int | None, watch: Watch | None) -> tuple[RawReply, Attempt]:
+    async def run(self, number: int, t_sched: int | None, watch: Watch | None) -> tuple[RawReply, Attempt]:
         """The raw reply and what the protocol makes of it."""
         t_asked = self._t_asked = time.perf_counter_ns()
         live = LiveView(self._endpoint, self._exchange, watch) if watch is not None else None
@@ -55,10 +56,10 @@ class Call:
                 live.stop()
         t_close = None if self._exchange.at_eof else time.perf_counter_ns()
         self._clocks = self._clocks.again(realtime_offset_ns())
-        lag_ns = self._vitals.ticker.worst_since(t_asked)
-        raw = replace(self._raw(), t_sched=t_sched, client_lag_ns=lag_ns)
-        raw = raw if t_close is None else replace(raw, t_close=t_close)
-        attempt = self._finish(self._endpoint.decode(raw), raw)
+        raw = self._raw(t_sched=t_sched, t_close=t_close, lag_ns=self._vitals.ticker.worst_since(t_asked))
+        attempt = self._endpoint.decode(raw)
+        if changes := self._changes(attempt, raw, number):
+            attempt = replace(attempt, **changes)
         self._vitals.note(attempt.timeline, t_asked, waits_ns(self._exchange, raw))
         return raw, attempt
 
@@ -121,13 +122,16 @@ class Call:
             exchange.at_eof = True
             exchange.end("eof")
 
-    def _raw(self) -> RawReply:
+    def _raw(self, t_sched: int | None = None, t_close: int | None = None, lag_ns: int | None = None) -> RawReply:
         return raw_reply(
             self._exchange,
             self._clocks,
             status=self._status,
             deadline=self._deadline,
             secrets=self._secrets,
+            t_sched=t_sched,
+            t_close=t_close,
+            client_lag_ns=lag_ns,
         )
 
     def _so_far(self) -> Attempt:
@@ -141,18 +145,18 @@ class Call:
     def _is_complete(self) -> bool:
         return self._so_far().timeline.t_end is not None
 
-    def _finish(self, attempt: Attempt, raw: RawReply) -> Attempt:
-        """Add what only the transport knows, and take the key out of what the other side may have echoed."""
-        message = attempt.error_message
+    def _changes(self, attempt: Attempt, raw: RawReply, number: int) -> dict[str, Any]:
+        """What only the transport knows; and the key is taken out of what the other side may have echoed."""
+        changes: dict[str, Any] = {}
+        if number != attempt.number:
+            changes["number"] = number
         if target := redirect_target(self._request.url, raw):
             message = f"{bare_url(self._request.url)} redirects to {target}; redirects are refused, use that URL"
-            attempt = replace(attempt, retryable=False)
-        stale = self._exchange.reused and self._exchange.last is None and raw.ending in ("reset", "cut")
-        return replace(
-            attempt,
-            error_message=None if message is None else scrub(message, self._secrets),
-            text=scrub(attempt.text, self._secrets),
-            reasoning=scrub(attempt.reasoning, self._secrets),
-            retryable=attempt.retryable or stale,
-            flags=(*attempt.flags, "stale_connection") if stale else attempt.flags,
-        )
+            changes |= {"error_message": message, "retryable": False}
+        if self._exchange.reused and self._exchange.last is None and raw.ending in ("reset", "cut"):
+            changes |= {"retryable": True, "flags": (*attempt.flags, "stale_connection")}
+        for name in ("error_message", "text", "reasoning") if self._secrets else ():
+            said = changes.get(name, getattr(attempt, name)) or ""
+            if (clean := scrub(said, self._secrets)) != said:
+                changes[name] = clean
+        return changes

@@ -45,14 +45,22 @@ def raw_reply(
     status: int | None,
     deadline: str | None,
     secrets: tuple[str, ...],
+    t_sched: int | None = None,
+    t_close: int | None = None,
+    client_lag_ns: int | None = None,
 ) -> RawReply:
-    """The exchange as the protocols read it, whole or so far. ``t_close`` is the arrival of the last bytes."""
+    """The exchange as the protocols read it, whole or so far.
+
+    ``t_close``: when we gave up, None = the arrival of the last bytes.
+    """
     offset = clocks.offset_ns(exchange)
     last = exchange.last
     return RawReply(
         t_send=exchange.t_send,
+        t_sched=t_sched,
+        client_lag_ns=client_lag_ns,
         t_headers=stamp_ns(exchange.head, offset) if exchange.head is not None else None,
-        t_close=None if last is None else stamp_ns(last, offset),
+        t_close=stamp_ns(last, offset) if t_close is None and last is not None else t_close,
         status=status,
         headers={name: scrub(value, secrets) for name, value in exchange.headers.items()},
         reads=_reads(exchange.arrivals, offset, secrets),
