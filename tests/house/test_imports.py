@@ -51,6 +51,27 @@ def test_start_up_is_quick(arguments: list[str]) -> None:
     assert statistics.median(took) < 0.9
 
 
+def test_the_public_surface_is_what_was_decided() -> None:
+    assert speedqual.__all__ == [
+        "__version__",
+        "Candidate",
+        "Cliffs",
+        "EvalSet",
+        "Frontier",
+        "Limits",
+        "Retry",
+        "Run",
+        "Scoreboard",
+        "SpeedqualError",
+        "candidate",
+        "evaluate",
+        "from_table",
+        "load_evalset",
+        "run_sync",
+        "write_report",
+    ]
+
+
 def test_every_public_name_is_there_and_documented() -> None:
     for name in speedqual.__all__:
         value = getattr(speedqual, name)
