@@ -7,6 +7,7 @@ from typing import Any
 
 from speedqual.grading.normalise import read
 from speedqual.grading.polarity import negations, stance_at
+from speedqual.grading.refusals import is_no_answer, is_refusal, says_not_stated
 from speedqual.grading.text import fold
 
 __all__ = ["judge_boolean"]
@@ -19,9 +20,45 @@ _NO = re.compile(
     r"^\W*(?:no\b|nope|false|incorrect|wrong|not\b|never|negative|it (?:isn't|is not|wasn't|doesn't|didn't|hasn't|can't|won't)\b|不|没|否|未|并不|并非|并没|错|无(?!疑|论))",
     re.IGNORECASE,
 )
+_ANSWERED = re.compile(r"\W*(?:yes|no|true|false|是的?|不|否|会|对)\b\W", re.IGNORECASE)
 _WORD = re.compile(r"[a-z]{3,}|[\u4e00-\u9fff]")
 _STOP = frozenset(
-    ["the", "and", "are", "was", "were", "has", "have", "had", "does", "did", "this", "that", "with", "for", "from", "ever", "yet", "there", "any", "can", "will", "would", "should", "could", "its", "his", "her", "their", "who", "what", "when", "which", "into", "too"]
+    [
+        "the",
+        "and",
+        "are",
+        "was",
+        "were",
+        "has",
+        "have",
+        "had",
+        "does",
+        "did",
+        "this",
+        "that",
+        "with",
+        "for",
+        "from",
+        "ever",
+        "yet",
+        "there",
+        "any",
+        "can",
+        "will",
+        "would",
+        "should",
+        "could",
+        "its",
+        "his",
+        "her",
+        "their",
+        "who",
+        "what",
+        "when",
+        "which",
+        "into",
+        "too",
+    ]
 ) | frozenset("吗呢的了是在有会要能都也和与就")
 _OR = re.compile(r"^\W*(?:yes|no) (?:and|or) (?:yes|no)\b|\byes or no\b|是也不是", re.IGNORECASE)
 
@@ -31,6 +68,9 @@ def judge_boolean(value: Any, aliases: tuple[str, ...], asked: str, parts: tuple
     want = read("boolean", value).value
     if not parts:
         return "missing", "nothing is said", ""
+    reply = " ".join(parts)
+    if is_no_answer(reply) or is_refusal(reply) or (says_not_stated(reply) and not _ANSWERED.match(reply)):
+        return "missing", "neither yes nor no is said", ""
     said, words = _said(parts, aliases, asked, bool(want))
     if said is None:
         return "unverifiable", "neither yes nor no can be read", parts[0][:60]
