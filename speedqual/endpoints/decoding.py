@@ -6,7 +6,9 @@ telling a stream from an error page, bad frames, in-band errors, and the outcome
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import gc
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Literal
 
 from speedqual.endpoints.base import RawReply, Read
@@ -183,11 +185,24 @@ def decode(raw: RawReply, make_reader: Callable[[Transcript], Reader], framing: 
     decoder = Decoder(make_reader, framing)
     verdict = _before_the_stream(raw, body, framing)
     if verdict is None:
-        for read in body.reads:
-            decoder.feed(read.t_ns, read.data)
-        decoder.close()
+        with _no_collection():
+            for read in body.reads:
+                decoder.feed(read.t_ns, read.data)
+            decoder.close()
         verdict = _after_the_stream(raw, body, decoder)
     return _attempt(raw, body, decoder.out, *verdict)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Nothing made here is part of a cycle: looking for cycles would cost a fifth of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _before_the_stream(raw: RawReply, body: Inflated, framing: Framing) -> tuple[Outcome, Fault | None] | None:
