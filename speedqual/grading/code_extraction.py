@@ -93,7 +93,7 @@ def extract(text: str, *, language: str, entry_point: str = "", prompts: Sequenc
 
 def _python(text: str, entry_point: str, prompts: Sequence[str]) -> Extracted:
     prompt = next((p for p in prompts if entry_point and signature_of(p, entry_point)[1]), "")
-    blocks = [] if _is_program(text) else [b for b in fences(text, inside_strings) if b.body.strip()]
+    blocks = [] if _is_program(text) else [b for b in fences(text, Scan) if b.body.strip()]
     code = [b for b in blocks if canonical_language(b.language) == "python"]
     plain = [b for b in blocks if not b.language and _looks_like_code(b.body, entry_point)]
     chosen = _choose(text, [b for b in blocks if b in code or b in plain], entry_point, prompt)

@@ -1,4 +1,4 @@
-"""Fenced blocks of a Markdown answer, read as people mean them: in lists and quotes, nested, unclosed, with stray closers."""
+"""Fenced blocks of a Markdown answer as people mean them: in lists and quotes, nested, unclosed, with stray closers."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import re
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
-__all__ = ["Fence", "fences", "language_of"]
+__all__ = ["Fence", "Scan", "fences", "language_of"]
 
 _OPEN = re.compile(
     r"(?P<lead>(?:[ \t]*(?:>|(?:[-*+]|\d{1,3}[.)])[ \t]))*[ \t]*)(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*?)[ \t]*$"
@@ -15,8 +16,19 @@ _OPEN = re.compile(
 _CLOSE = re.compile(r"(?:[ \t]*>)*[ \t]*(?P<mark>`{3,}|~{3,})[ \t]*$")
 _MARKDOWN = frozenset({"markdown", "md", "mdx"})
 
-Inside = Callable[[list[str]], list[bool]]
-"""For the lines of a block: whether each begins inside a string that spans lines, where no fence can close."""
+LOOK_LINES = 200
+"""How far the end of a string is looked for before a fence inside it is taken for the end of the block."""
+
+
+class Scan(Protocol):
+    """Reads a program line by line; ``string`` is not empty while a string that spans lines is open."""
+
+    string: str
+
+    def feed(self, line: str) -> None: ...
+
+
+Scanner = Callable[[], Scan]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +49,8 @@ def language_of(info: str) -> str:
     return found[0].rstrip(".").lower() if found else ""
 
 
-def fences(text: str, inside: Inside | None = None) -> list[Fence]:
-    """All blocks in order. ``inside`` finds lines within multi-line strings: a fence there is text of the program."""
+def fences(text: str, scanner: Scanner | None = None) -> list[Fence]:
+    """All blocks in order. ``scanner`` follows strings that span lines: a fence in one is text of the program."""
     lines = text.split("\n")
     found: list[Fence] = []
     at = 0
@@ -47,9 +59,9 @@ def fences(text: str, inside: Inside | None = None) -> list[Fence]:
         if opening is None or not _may_open(opening):
             at += 1
             continue
-        block = _read_block(lines, at, opening, inside)
+        block = _read_block(lines, at, opening, scanner)
         if block.language in _MARKDOWN and any(_OPEN.match(line) for line in block.body.split("\n")):
-            found += [_shifted(inner, at + 1) for inner in fences(block.body, inside)]
+            found += [_shifted(inner, at + 1) for inner in fences(block.body, scanner)]
         else:
             found.append(block)
         at = block.last_line + 1
@@ -65,49 +77,45 @@ def _shifted(block: Fence, by: int) -> Fence:
     return Fence(block.language, block.body, block.first_line + by, block.last_line + by, block.closed)
 
 
-def _read_block(lines: list[str], at: int, opening: re.Match[str], inside: Inside | None) -> Fence:
+def _read_block(lines: list[str], at: int, opening: re.Match[str], scanner: Scanner | None) -> Fence:
     language = language_of(opening["info"])
     quoted = ">" in opening["lead"]
-    body_lines = [re.sub(r"^[ \t]*>[ ]?", "", line) if quoted else line for line in lines[at + 1 :]]
-    end = _closing_line(body_lines, opening["mark"], language, inside)
-    body = body_lines[: len(body_lines) if end is None else end]
-    last = len(lines) - 1 if end is None else at + 1 + end
+    nested = language in _MARKDOWN
+    end = _closing_line(lines, at + 1, opening["mark"], None if nested else scanner, nested=nested)
+    last = len(lines) - 1 if end is None else end
+    body = lines[at + 1 : len(lines) if end is None else end]
+    if quoted:
+        body = [re.sub(r"^[ \t]*>[ ]?", "", line) for line in body]
     return Fence(language, _without_indent(body, opening["lead"]), at, last, end is not None)
 
 
-def _closing_line(lines: list[str], mark: str, language: str, inside: Inside | None) -> int | None:
-    """The first line that closes; one that lies within a string of the program does not.
+def _closing_line(lines: list[str], at: int, mark: str, scanner: Scanner | None, *, nested: bool) -> int | None:
+    """The first line that closes; None = the block goes on to the end.
 
-    In a Markdown block of the same mark, inner blocks are matched with their own closers first.
+    One that lies within a string of the program does not, if that string ends within ``LOOK_LINES``. In a Markdown block,
+    inner blocks are matched with their own closers first.
     """
-    closers = [at for at, line in enumerate(lines) if _closes(line, mark)]
-    if not closers:
-        return None
-    if language in _MARKDOWN:
-        return _closer_of_nested(lines, mark)
-    if inside is not None:
-        within = inside(lines[: closers[-1] + 1])
-        free = [at for at in closers if not within[at]]
-        if free:
-            return free[0]
-    return closers[0]
+    scan = scanner() if scanner else None
+    depth, first = 0, None
+    for number in range(at, len(lines)):
+        line = lines[number]
+        if _closes(line, mark):
+            first = number if first is None else first
+            if depth == 0 and not (scan and scan.string):
+                return number
+            depth -= depth > 0
+        elif nested and (inner := _OPEN.match(line)) and inner["info"] and inner["mark"].startswith(mark):
+            depth += 1
+        if scan:
+            scan.feed(line)
+            if first is not None and number - first > LOOK_LINES:
+                return first
+    return first if scan else None
 
 
 def _closes(line: str, mark: str) -> bool:
     found = _CLOSE.match(line)
     return found is not None and found["mark"][0] == mark[0] and len(found["mark"]) >= len(mark)
-
-
-def _closer_of_nested(lines: list[str], mark: str) -> int | None:
-    depth = 0
-    for at, line in enumerate(lines):
-        if _closes(line, mark):
-            if depth == 0:
-                return at
-            depth -= 1
-        elif (inner := _OPEN.match(line)) and inner["info"] and inner["mark"].startswith(mark):
-            depth += 1
-    return None
 
 
 def _without_indent(body: list[str], lead: str) -> str:

@@ -127,7 +127,7 @@ def equal(got: Any, expected: Any, *, float_ok: bool = True, tolerance: float = 
     if isinstance(got, dict):
         return _same_dict(got, expected, float_ok, tolerance)
     if isinstance(got, complex):
-        return bool(abs(got - expected) <= tolerance * max(1.0, abs(expected)))
+        return bool(got == expected or abs(got - expected) <= tolerance * max(1.0, abs(expected)))
     if isinstance(got, (set, frozenset)):
         return _keys(got) == _keys(expected)
     same: bool = got == expected

@@ -91,7 +91,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "next": next,
     "enter": lambda target: type(target).__enter__(target),
     "exit": lambda target: type(target).__exit__(target, None, None, None),
-    **{kind.__name__: kind for kind in (len, str, repr, bool, int, float, hash, abs)},
+    **{kind.__name__: kind for kind in (len, str, repr, bool, hash, abs)},
     **{
         name: getattr(operator, name)
         for name in [
@@ -291,11 +291,25 @@ def _forward(do: str) -> Callable[..., Any]:
     return lambda self, *args: _ask(self, do, *args)
 
 
-_PLAIN = "len str repr bool int float abs lt le gt ge add sub mul truediv floordiv mod pow neg matmul getitem setitem delitem"
-for _name in _PLAIN.split():
+def _operate(do: str) -> Callable[..., Any]:
+    """An operator of the program. With a plain value it may give another object, never a plain value: otherwise an object
+    that is near to every number (``abs(f(x) - 0.5) < 1e-6``) would pass."""
+
+    def operate(self: Remote, *args: Any) -> Any:
+        value = _ask(self, do, *args)
+        if type(value) is not Remote and not (args and all(type(arg) is Remote for arg in args)):
+            raise TypeError(f"{do} of an object that is not of a built-in type")
+        return value
+
+    return operate
+
+
+for _name in ("len", "str", "repr", "bool", "getitem", "setitem", "delitem", "contains"):
     setattr(Remote, f"__{_name}__", _forward(_name))
-for _name, _do in (("and", "and_"), ("or", "or_"), ("contains", "contains")):
-    setattr(Remote, f"__{_name}__", _forward(_do))
+for _name in ("lt", "le", "gt", "ge", "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "neg", "abs"):
+    setattr(Remote, f"__{_name}__", _operate(_name))
+for _name in ("and", "or"):
+    setattr(Remote, f"__{_name}__", _operate(f"{_name}_"))
 
 
 class _Recorder(ast.NodeTransformer):

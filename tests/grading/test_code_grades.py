@@ -16,7 +16,9 @@ SUCCESSOR = {"entry_point": "f", "cases": [{"args": [1], "expect": 2}, {"args": 
 pytestmark = pytest.mark.skipif(best_backend() is None, reason="no sandbox on this machine")
 
 
-def grade(text: str, tests: Any = None, *, stop: Any = "stop", row: dict[str, Any] | None = None, **options: Any) -> Grade:
+def grade(
+    text: str, tests: Any = None, *, stop: Any = "stop", row: dict[str, Any] | None = None, **options: Any
+) -> Grade:
     evalset = EvalSet(name="cases", task="code", items=(), grader=GraderSpec(name="code", options=options))
     item = Item(id="one", row={"tests": SUCCESSOR if tests is None else tests, **(row or {})})
     return grader_for(evalset)(Answer(text=text, stop=stop), item)
@@ -52,10 +54,14 @@ class TestSeveralFences:
         assert "ambiguous" not in found.flags
 
     def test_a_helper_in_another_fence_is_joined(self) -> None:
-        passes(f"{fenced('def g(x):' + chr(10) + '    return x')}\nand\n{fenced('def f(x):' + chr(10) + '    return g(x)')}")
+        passes(
+            f"{fenced('def g(x):' + chr(10) + '    return x')}\nand\n{fenced('def f(x):' + chr(10) + '    return g(x)')}"
+        )
 
     def test_imports_and_constants_in_another_fence_are_joined(self) -> None:
-        passes(f"{fenced('import math')}\n{fenced('ZERO = 0')}\n{fenced('def f(x):' + chr(10) + '    return math.floor(x) + ZERO')}")
+        passes(
+            f"{fenced('import math')}\n{fenced('ZERO = 0')}\n{fenced('def f(x):' + chr(10) + '    return math.floor(x) + ZERO')}"
+        )
 
     def test_two_definitions_without_a_hint_are_flagged(self) -> None:
         found = passes(f"{fenced('def f(x):' + chr(10) + '    return 5')}\nand\n{fenced(RIGHT)}")
@@ -64,7 +70,8 @@ class TestSeveralFences:
 
 class TestTags:
     @pytest.mark.parametrize(
-        "tag", ["python", "py", "Python3", "python3.11", 'python title="a.py"', "{.python}", " python", "", "PYTHON", "pycon"]
+        "tag",
+        ["python", "py", "Python3", "python3.11", 'python title="a.py"', "{.python}", " python", "", "PYTHON", "pycon"],
     )
     def test_python_by_any_name(self, tag: str) -> None:
         passes(fenced(RIGHT, tag))
@@ -106,7 +113,7 @@ class TestBrokenFences:
         body = f'def f(x):\n    s = """\n{FENCE}\n"""\n    return x'
         passes(fenced(body))
         passes(body)
-        passes(f'{fenced(body)}\nIt ends with {FENCE} as asked.')
+        passes(f"{fenced(body)}\nIt ends with {FENCE} as asked.")
 
 
 class TestUnfenced:
@@ -296,7 +303,12 @@ class TestLimits:
     @pytest.mark.slow
     def test_one_endless_case_does_not_touch_the_others(self) -> None:
         cases = [{"args": [n], "expect": n} for n in range(5)]
-        found = fails("def f(x):\n    while x == 2: pass\n    return x", "time_limit", {"entry_point": "f", "cases": cases}, cpu_s=1)
+        found = fails(
+            "def f(x):\n    while x == 2: pass\n    return x",
+            "time_limit",
+            {"entry_point": "f", "cases": cases},
+            cpu_s=1,
+        )
         assert found.parts["passed"] == 4 and found.parts["first_failure"]["test"] == 2
 
     def test_what_is_kept_of_the_output_is_bounded(self) -> None:
@@ -367,7 +379,10 @@ class TestPartialLogic:
 
 
 class TestAsserts:
-    TESTS = {"entry_point": "f", "asserts": "def check(candidate):\n    assert candidate(1) == 1\n    assert candidate([2]) == [2]\n"}
+    TESTS = {
+        "entry_point": "f",
+        "asserts": "def check(candidate):\n    assert candidate(1) == 1\n    assert candidate([2]) == [2]\n",
+    }
 
     def test_right_and_wrong(self) -> None:
         assert passes(RIGHT, self.TESTS).parts["style"] == "asserts"
@@ -403,6 +418,19 @@ class TestAsserts:
             "try:\n    s.pop()\n    assert False\nexcept IndexError:\n    pass\nassert not s\n"
         )
         passes(stack, {"entry_point": "Stack", "asserts": asserts})
+
+    def test_operators_of_the_programs_own_types(self) -> None:
+        vector = (
+            "class V:\n    def __init__(self, x): self.x = x\n    def __eq__(self, o): return self.x == o.x\n"
+            "    def __mul__(self, n): return V(self.x * n)\n    def __add__(self, o): return V(self.x + o.x)\n"
+        )
+        asserts = "assert V(2) * 3 == V(6)\nassert V(1) + V(2) == V(3)\nassert V(1) != V(2)\nassert V(7).x == 7\n"
+        passes(vector, {"entry_point": "V", "asserts": asserts})
+
+    def test_an_object_near_to_every_number_is_no_number(self) -> None:
+        near = "class A:\n    def __sub__(s, o): return 0\n    def __abs__(s): return 0\n    def __lt__(s, o): return True\n"
+        tests = {"entry_point": "f", "asserts": "assert abs(f(1) - 0.5) < 1e-6\nassert f(1) < 3\n"}
+        assert fails(f"{near}def f(x): return A()", "crashed", tests).parts["passed"] == 0
 
     def test_functions_may_be_passed_in_and_lists_changed_in_place(self) -> None:
         asserts = "a = [1, 2]\nf(a, lambda n: n * 10)\nassert a == [10, 20]\n"
