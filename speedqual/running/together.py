@@ -12,20 +12,17 @@ __all__ = ["together"]
 
 
 async def together(works: Iterable[Coroutine[Any, Any, None]]) -> None:
-    """Run coroutines in one task group; a fault of ours comes out as itself, not inside a group."""
+    """Run coroutines in one task group. The first fault ends all and comes out as itself."""
     try:
         async with asyncio.TaskGroup() as group:
             for work in works:
                 group.create_task(work)
     except BaseExceptionGroup as faults:
-        ours, others = faults.split(SpeedqualError)
-        if ours is None or others is not None:
-            raise
-        raise _first(ours) from None
+        raise _first(faults.subgroup(SpeedqualError) or faults) from faults
 
 
-def _first(faults: BaseExceptionGroup[SpeedqualError]) -> SpeedqualError:
+def _first(faults: BaseExceptionGroup[BaseException]) -> BaseException:
     fault: BaseException = faults
     while isinstance(fault, BaseExceptionGroup):
         fault = fault.exceptions[0]
-    return fault  # type: ignore[return-value]
+    return fault

@@ -401,3 +401,14 @@ async def test_headers_are_not_kept_and_their_absence_is_noticed(tmp_path):
         await evaluate(run.candidates, run.evalsets, folder=tmp_path, client=client, resume=True)
     whole = await evaluate([with_header], run.evalsets, folder=tmp_path, client=client, resume=True)
     assert len(whole) == 2
+
+
+async def test_a_bug_comes_out_as_itself_and_leaves_a_folder(tmp_path):
+    class Buggy(FakeClient):
+        async def ask(self, candidate, prompt, *, number=1, deadlines=None):
+            raise ZeroDivisionError("a bug in /some/path")
+
+    with pytest.raises(ZeroDivisionError):
+        await evaluate([candidate()], [toy_evalset()], folder=tmp_path, client=Buggy(echo), concurrency=3)
+    run = Run.open(tmp_path)
+    assert (run.status, run.manifest["why"]) == ("failed", "ZeroDivisionError")
