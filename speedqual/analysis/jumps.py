@@ -29,7 +29,7 @@ class Steps:
     ``drop`` with simultaneous bounds and ``p_drop`` (one-sided, Holm); ``ratio``: drop per unit of x over the larger
     neighbouring one (inf when no neighbour drops); ``jump`` over a straight trend with ``p_jump`` (max-T); ``logit``
     jump on the logistic scale with ``p_logit`` (Holm); ``p_edge``: jump over a quadratic trend, first and last step
-    only, NaN elsewhere; ``p_rise`` (Holm): p that the harder rung is not better.
+    only, NaN elsewhere; ``p_rise``: one-sided p that the harder rung is not better.
     """
 
     drop: Array
@@ -99,7 +99,7 @@ def measure_steps(ladder: Ladder, draws: int = 2000, seed: int = 0, alpha: float
         drop_lo=height[d] - half,
         drop_hi=height[d] + half,
         p_drop=holm(stats.t.sf(t[d], df)),
-        p_rise=holm(stats.t.cdf(t[d], df)),
+        p_rise=stats.t.cdf(t[d], df),
         ratio=_dominance(height[d], np.diff(ladder.x)),
         jump=height[j],
         jump_se=se[j],
