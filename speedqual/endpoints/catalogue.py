@@ -15,8 +15,8 @@ _HEAD = """\
 
 This page is made from the code: `python -m speedqual.endpoints.catalogue > docs/protocols.md`.
 
-A candidate is named `ENDPOINT/MODEL`, split at the first slash: `openai/gpt-5-mini`, `openrouter/vendor/model`. In the
-settings:
+A candidate is named `ENDPOINT/MODEL`, split at the first slash: `openai/gpt-5-mini`, `openrouter/vendor/model`.
+In the settings:
 
 ```toml
 [candidates.fast]
@@ -27,49 +27,52 @@ params = {temperature = 0}   # passed through to where the protocol wants it
 price = {input = 0.5, output = 1.0, cached = 0.1, as_of = "2026-11-01"}   # USD per million tokens
 ```
 
-Other keys: `base_url`, `api_key_env`, `headers`, `ladder`, `rung`, `x`, `tags`, `shots`, `system`, `cache`, `group`,
-`params_b`, `claimed_tok_s`, `usd_per_hour`. A key never stands in the settings: it is read from the environment. Base URLs
-may be written with or without `/v1`, with or without a trailing slash; one that ends in the whole path is used as it is.
+Other keys: `base_url`, `api_key_env`, `headers`, `ladder`, `rung`, `x`, `tags`, `shots`, `system`, `cache`,
+`group`, `params_b`, `claimed_tok_s`, `usd_per_hour`. A key never stands in the settings: it is read from the
+environment. Base URLs may be written with or without `/v1`, with or without a trailing slash; one that ends in
+the whole path is used as it is.
 
 ## What all have in common
 
-- An event is dated by the read that completes it. Only text, thinking, tool names and arguments count; roles, empty
-  pieces, comments, pings, progress and usage do not.
-- Token counts are the server's: `n_prompt` includes cache reads and writes, `n_out` includes reasoning once. Running totals
-  are kept with each event, and the last one counts. Without a count there is none; the number of events is none.
-- A stream without its end marker is `cut_off`; an error after status 200 is `stream_error` or `body_error`; a web page is
-  `not_stream`; nothing is `empty`. What came before is kept.
-- A body may come compressed although that was not asked for: it is read and flagged. Events may be set apart by LF, CRLF or
-  CR; a frame of more than 16 MiB is cut off.
-- Images in a prompt (`{"type": "image", "media_type": …, "data": base64}`) are carried where the table says so, and
-  refused elsewhere, as are tools and service tiers.
+- An event is dated by the read that completes it. Only text, thinking, tool names and arguments count; roles,
+  empty pieces, comments, pings, progress and usage do not.
+- Token counts are the server's: `n_prompt` includes cache reads and writes, `n_out` includes reasoning once.
+  Running totals are kept with each event, and the last one counts. Without a count there is none; the number of
+  events is none.
+- A stream without its end marker is `cut_off`; an error after status 200 is `stream_error` or `body_error`; a
+  web page is `not_stream`; nothing is `empty`. What came before is kept.
+- A body may come compressed although that was not asked for: it is read and flagged. Events may be set apart by
+  LF, CRLF or CR; a frame of more than 16 MiB is cut off.
+- Images in a prompt (`{"type": "image", "media_type": …, "data": base64}`) are carried where the table says so,
+  and refused elsewhere, as are tools and service tiers.
 - `<think>` tags in an answer stay in it; `speedqual stream --split-think` shows the other reading.
 
-*Seen live* means that the adapter was run against a real server while it was built; the others were built from recordings
-and the providers' documents only.
+*Seen live* means that the adapter was run against a real server while it was built; the others were built from
+recordings and the providers' documents only.
 
 """
 
 _RECORDINGS = """
 ## Recordings
 
-`speedqual stream FILE` plays a recording over a local socket at its recorded times and says what was seen; `--check`
-compares that with what the recording expects. `speedqual stream ENDPOINT/MODEL --record FILE` makes one, without keys. The
-form is one JSON object:
+`speedqual stream FILE` plays a recording over a local socket at its recorded times and says what was seen;
+`--check` compares that with what the recording expects. `speedqual stream ENDPOINT/MODEL --record FILE` makes
+one, without keys. The form is one JSON object:
 
 | key | meaning |
 |---|---|
 | `api` | the protocol, under the name in the tables above |
 | `path, status, headers, head_ms` | the request's path; the head of the reply and when it is sent |
-| `chunks` | `[[ms, payload], …]`, each one write; a payload is text, `{"b64": …}`, `{"repeat": s, "n": k}` or a list of these |
+| `chunks` | `[[ms, payload], …]`, one write each: text, `{"b64": …}`, `{"repeat": s, "n": k}` or a list of these |
 | `framing` | `chunked` (default), `length` (with `length`), `close` |
 | `end`, `end_ms` | `eof` (default), `reset`, `cut`, `length_short`; and when |
 | `expect` | what a correct client reports; the keys of `speedqual stream --json` |
 
 ## A protocol of your own
 
-One file with an object that has the attributes and the two methods of `speedqual.endpoints.base.Endpoint` (`request` makes
-the bytes to send, `decode` reads the stamped bytes that came back), and one entry point in your package:
+One file with an object that has the attributes and the two methods of `speedqual.endpoints.base.Endpoint`
+(`request` makes the bytes to send, `decode` reads the stamped bytes that came back), and one entry point in
+your package:
 
 ```toml
 [project.entry-points."speedqual.endpoints"]
