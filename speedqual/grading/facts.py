@@ -187,7 +187,8 @@ class FactsGrader:
         if plan.facts and "supported" not in statuses:
             silent = _silence(plan, answer, reply, parts)
             if silent is not None:
-                return replace(silent, parts=_parts(plan, findings, [], None))
+                nothing = {name: Finding("missing", silent.why) for name in findings}
+                return replace(silent, parts=_parts(plan, nothing, [], None))
         asserted = [f for f in plan.forbidden if _is_asserted(f, parts, plan)]
         claims = unsupported_claims(parts, plan.known) if plan.source else None
         return self._grade(plan, reply, parts, findings, [f.id for f in asserted], claims)
