@@ -60,7 +60,7 @@ class LiveView:
 
     def _new_events(self) -> bytes:
         arrivals = self._exchange.arrivals
-        new = b"".join(a.data for a in arrivals[self._seen :])
+        new = b"".join(data for _, _, data in arrivals[self._seen :])
         self._seen = len(arrivals)
         seen = self._rest + new
         lines = "ndjson" in self._exchange.headers.get("content-type", "")

@@ -11,7 +11,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from aiohttp import StreamReader, TCPConnector
 from aiohttp.client_proto import ResponseHandler
@@ -26,12 +26,9 @@ DRAIN_S = 0.1  # how long the rest of the body may take after the protocol's end
 MAX_REPLY_BYTES = 32 << 20
 
 
-class Arrival(NamedTuple):
-    """One read: body bytes with the kernel's stamp (CLOCK_REALTIME, 0 = none) and ours (``perf_counter_ns``)."""
-
-    real_ns: int
-    read_ns: int
-    data: bytes
+Arrival = tuple[int, int, bytes]
+"""One read: the kernel's stamp (CLOCK_REALTIME, 0 = none), ours (``perf_counter_ns``), body bytes. A plain tuple: it is
+made for every read of every stream, and the garbage collector soon stops looking at it."""
 
 
 class Exchange:
@@ -70,7 +67,7 @@ class Exchange:
 
     def keep(self, arrival: Arrival) -> bool:
         """Keep body bytes. False when the reply has grown past its limit: nothing more is kept."""
-        data = arrival.data
+        data = arrival[2]
         self._left -= len(data)
         if self._left < 0:
             self.end("cut", f"the reply is larger than {self._limit >> 20} MiB")
@@ -167,10 +164,10 @@ class StampingProtocol(ResponseHandler):
         real_ns = sock.real_ns if sock is not None else 0
         if self._framing is not None:
             body = self._framing.feed(data)
-            exchange.last = arrival = Arrival(real_ns, read_ns, body)
+            exchange.last = arrival = (real_ns, read_ns, body)
             self._take_chunked(exchange, self._framing, arrival)
             return
-        exchange.last = arrival = Arrival(real_ns, read_ns, data)
+        exchange.last = arrival = (real_ns, read_ns, data)
         if self._message is not None:
             self._take_parsed(exchange, arrival)
         else:
@@ -190,7 +187,7 @@ class StampingProtocol(ResponseHandler):
         exchange.end("reset" if exc is not None else "cut", f"the connection was {how} {where}")
 
     def _take_head(self, exchange: Exchange, arrival: Arrival) -> None:
-        data = arrival.data
+        real_ns, read_ns, data = arrival
         at_boundary = False
         while data and self._message is None:
             seen = self._head_tail + data
@@ -202,16 +199,16 @@ class StampingProtocol(ResponseHandler):
             data = data[cut:]
         if self._message is None:
             return
-        exchange.head = arrival._replace(data=b"")
+        exchange.head = (real_ns, read_ns, b"")
         untouched = self._body is not None and not self._body.total_bytes and not self._body.is_eof()
         if at_boundary and untouched and _is_chunked(self._message):
             self._framing = framing = ChunkedFraming()
-            self._take_chunked(exchange, framing, arrival._replace(data=framing.feed(data)))
+            self._take_chunked(exchange, framing, (real_ns, read_ns, framing.feed(data)))
         else:
-            self._take_parsed(exchange, arrival._replace(data=data))
+            self._take_parsed(exchange, (real_ns, read_ns, data))
 
     def _take_chunked(self, exchange: Exchange, framing: ChunkedFraming, arrival: Arrival) -> None:
-        if arrival.data and not exchange.keep(arrival):
+        if arrival[2] and not exchange.keep(arrival):
             return
         if framing.fault:
             exchange.end("cut", f"broken HTTP framing: {framing.fault}")
@@ -230,10 +227,11 @@ class StampingProtocol(ResponseHandler):
     def _take_parsed(self, exchange: Exchange, arrival: Arrival) -> None:
         body = self._body
         assert body is not None
-        if arrival.data:
-            super().data_received(arrival.data)
+        real_ns, read_ns, raw = arrival
+        if raw:
+            super().data_received(raw)
         while body.exception() is None and (data := body.read_nowait()):
-            if not exchange.keep(arrival._replace(data=data)):
+            if not exchange.keep((real_ns, read_ns, data)):
                 return
         if body.exception() is not None:
             exchange.end("cut", f"broken HTTP body: {type(body.exception()).__name__}")

@@ -16,7 +16,7 @@ from speedqual.endpoints.deadlines import Deadlines, Watchdog
 from speedqual.endpoints.lag import Vitals
 from speedqual.endpoints.live import LiveView, Watch
 from speedqual.endpoints.sockets import realtime_offset_ns
-from speedqual.endpoints.transport import CALL, Arrival, Exchange
+from speedqual.endpoints.transport import CALL, Exchange
 from speedqual.endpoints.transport_errors import redirect_target, why_no_reply
 from speedqual.endpoints.transport_reply import ClockCheck, raw_reply, waits_ns
 from speedqual.records import Attempt
@@ -110,10 +110,10 @@ class Call:
         """The body by aiohttp's own means, dated when this task gets it."""
         exchange = self._exchange
         exchange.t_asked = self._t_asked
-        exchange.head = Arrival(0, time.perf_counter_ns(), b"")
+        exchange.head = (0, time.perf_counter_ns(), b"")
         try:
             async for data in reply.content.iter_any():
-                exchange.last = arrival = Arrival(0, time.perf_counter_ns(), data)
+                exchange.last = arrival = (0, time.perf_counter_ns(), data)
                 if not exchange.keep(arrival):
                     return
         except aiohttp.ClientError as exc:

@@ -9,6 +9,7 @@ __all__ = ["ChunkedFraming"]
 _HEX = re.compile(rb"[0-9A-Fa-f]{1,16}")
 _SIZE_LINE = 20  # where to look for the end of a size line without extensions
 _SIZES_KEPT = 1000
+_sizes: dict[bytes, int] = {}  # size line without CRLF → size: the few that streams use, learnt as they come
 _MAX_LINE = 4096  # of a chunk-size line with its extensions, and of a trailer line
 
 
@@ -19,7 +20,7 @@ class ChunkedFraming:
     bounded: only an unfinished size line or trailer line is kept between calls.
     """
 
-    __slots__ = ("_crlf", "_left", "_line", "_sizes", "_trailers", "done", "extra", "fault")
+    __slots__ = ("_crlf", "_left", "_line", "_trailers", "done", "extra", "fault")
 
     def __init__(self) -> None:
         self.done = False
@@ -29,13 +30,12 @@ class ChunkedFraming:
         self._left = 0  # bytes of the open chunk still to come
         self._crlf = False  # the chunk is complete, its CRLF is not
         self._trailers = False
-        self._sizes: dict[bytes, int] = {}  # size line without CRLF → size, as first read
 
     def feed(self, data: bytes) -> bytes:
         """The body bytes in ``data``."""
         if not (self._left or self._line or self._crlf or self._trailers or self.fault):
             end = data.find(b"\r\n", 0, _SIZE_LINE)
-            size = self._sizes.get(data[:end])
+            size = _sizes.get(data[:end])
             if size is not None and len(data) == end + size + 4 and data.endswith(b"\r\n"):
                 return data[end + 2 : -2]  # one whole chunk of a known size: nearly every read of a stream
         return self._feed(data)
@@ -67,7 +67,7 @@ class ChunkedFraming:
 
     def _whole_chunks(self, data: bytes, at: int, pieces: list[bytes]) -> int:
         """Take the chunks that are whole and of a size seen before; where they end."""
-        sizes, find, startswith = self._sizes, data.find, data.startswith
+        sizes, find, startswith = _sizes, data.find, data.startswith
         while (end := find(b"\r\n", at, at + _SIZE_LINE)) > 0:
             size = sizes.get(data[at:end])
             if size is None:
@@ -104,5 +104,5 @@ class ChunkedFraming:
             return
         self._left = int(digits, 16)
         self._trailers = not self._left
-        if self._left and len(self._sizes) < _SIZES_KEPT:
-            self._sizes[line] = self._left
+        if self._left and len(_sizes) < _SIZES_KEPT:
+            _sizes[line] = self._left

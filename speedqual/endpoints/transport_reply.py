@@ -82,14 +82,15 @@ def _stamp(exchange: Exchange, *, by_kernel: bool) -> str:
 
 def stamp_ns(arrival: Arrival, offset_ns: int | None) -> int:
     """When the bytes arrived, ``perf_counter_ns``: by the kernel when the offset is known, else by our reading."""
-    return arrival.read_ns if offset_ns is None else min(arrival.real_ns - offset_ns, arrival.read_ns)
+    real_ns, read_ns, _ = arrival
+    return read_ns if offset_ns is None else min(real_ns - offset_ns, read_ns)
 
 
 def _reads(arrivals: list[Arrival], offset: int | None, secrets: tuple[str, ...]) -> tuple[Read, ...]:
     if secrets:
-        arrivals = [a._replace(data=scrub_bytes(a.data, secrets)) for a in arrivals]
+        arrivals = [(real_ns, read_ns, scrub_bytes(data, secrets)) for real_ns, read_ns, data in arrivals]
     if offset is None:
-        return tuple([Read(a.read_ns, a.data) for a in arrivals])
+        return tuple([Read(read_ns, data) for _, read_ns, data in arrivals])
     return tuple([Read(min(real_ns - offset, read_ns), data) for real_ns, read_ns, data in arrivals])
 
 
@@ -97,4 +98,4 @@ def waits_ns(exchange: Exchange, raw: RawReply) -> list[int]:
     """How long each read lay in the kernel before it was taken; empty when the kernel's stamps were not used."""
     if raw.stamp != "kernel":
         return []
-    return [arrival.read_ns - read.t_ns for arrival, read in zip(exchange.arrivals, raw.reads, strict=True)]
+    return [read_ns - read.t_ns for (_, read_ns, _), read in zip(exchange.arrivals, raw.reads, strict=True)]
