@@ -1,8 +1,8 @@
 """How many replies a second each grader judges on one core, on the built-in sets.
 
-``python benchmarks/grading.py``. Each item is graded with its reference and with a wrong, a wordy and an empty reply, for
-two seconds of CPU time; imports and the reading of the set come before. Exit status 1 below the bars: 2,000 extraction
-items and 5,000 fact items a second.
+``python benchmarks/grading.py``. Each item is graded with its reference and with a wrong, a wordy and an empty reply,
+for two seconds of CPU time; imports and the reading of the set come before. Exit status 1 below the bars: 2,000
+extraction items and 5,000 fact items a second.
 """
 
 from __future__ import annotations

@@ -13,11 +13,13 @@ from speedqual.grading.text import fold
 __all__ = ["judge_boolean"]
 
 _YES = re.compile(
-    r"^\W*(?:yes|yeah|yep|yup|true|correct|right|indeed|certainly|of course|affirmative|it (?:is|was|does|did|has|can|will)$|是的?|对的?|没错|正确|可以|需要|要|会|能|有|是|都|应该|当然)",
+    r"^\W*(?:yes|yeah|yep|yup|true|correct|right|indeed|certainly|of course|affirmative|it (?:is|was|"
+    r"does|did|has|can|will)$|是的?|对的?|没错|正确|可以|需要|要|会|能|有|是|都|应该|当然)",
     re.IGNORECASE,
 )
 _NO = re.compile(
-    r"^\W*(?:no\b|nope|false|incorrect|wrong|not\b|never|negative|it (?:isn't|is not|wasn't|doesn't|didn't|hasn't|can't|won't)\b|不|没|否|未|并不|并非|并没|错|无(?!疑|论))",
+    r"^\W*(?:no\b|nope|false|incorrect|wrong|not\b|never|negative|it (?:isn't|is not|wasn't|doesn't|"
+    r"didn't|hasn't|can't|won't)\b|不|没|否|未|并不|并非|并没|错|无(?!疑|论))",
     re.IGNORECASE,
 )
 _ANSWERED = re.compile(r"\W*(?:yes|no|true|false|是的?|不|否|会|对)\b\W", re.IGNORECASE)

@@ -65,7 +65,7 @@ def known_of(text: str) -> Known:
 
 
 def unsupported_claims(parts: tuple[str, ...], known: Known) -> tuple[int, list[str]]:
-    """How many clauses claim something, and those with a number, or with mostly words, that the source does not hold."""
+    """How many clauses claim something, and those with a number or mostly words that the source does not hold."""
     count, strange = 0, []
     for sentence in parts:
         for clause in _CLAUSE.split(sentence):
@@ -106,7 +106,7 @@ def _letters(text: str) -> str:
 
 
 def _longest_run(ours: str, theirs: str) -> int:
-    """Length of the longest common run when it covers more than half of ``theirs``, else 0: its middle must be in it."""
+    """Length of the common run around the middle of ``theirs``, 0 when its middle is not there."""
     size = max(8, len(theirs) // 4)
     middle = theirs[len(theirs) // 2 - size // 2 : len(theirs) // 2 - size // 2 + size]
     at = ours.find(middle)

@@ -1,9 +1,9 @@
 """Grade one answer that is known exactly: a number, a string or a choice, found in whatever words surround it.
 
-``item.target`` is ``{"answer": …}`` (also a list of numbers), ``grader: {type: number | string | choice}``; without a type it
-is told from the gold. A marked answer (``\\boxed{29}``, "the answer is 29", "####") wins; otherwise the rules of the
-facts grader apply: what is denied is not the answer, and two that are offered are ambiguous. The last number of a
-reply is not taken just for being last.
+``item.target`` is ``{"answer": …}`` (also a list of numbers), ``grader: {type: number | string | choice}``; without a
+type it is told from the gold. A marked answer (``\\boxed{29}``, "the answer is 29", "####") wins; otherwise the rules
+of the facts grader apply: what is denied is not the answer, and two that are offered are ambiguous. The last number of
+a reply is not taken just for being last.
 
 Options: ``type``, ``tolerance`` (default 1e-6 relative for a fraction, none for an integer), ``locale``, ``choices``,
 ``aliases`` (column, ``aliases``).
@@ -42,7 +42,7 @@ _FAILURES: dict[str, Failure] = {
 
 
 def make(evalset: EvalSet) -> ExactGrader:
-    """The grader that the card declares. Raises EvalSetError for an unknown option or type, or a target without answer."""
+    """The grader that the card declares. Raises EvalSetError for an unknown option, or a target without answer."""
     options = options_of(evalset, OPTIONS)
     where = f"eval set {evalset.name}"
     kind = one_of(options, "type", TYPES, where)
@@ -165,7 +165,8 @@ def _grade(score: float, finding: Finding, how: str, reply: Reply) -> Grade:
 _BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
 _HASHES = re.compile(r"^####[ \t]*(.+)$", re.MULTILINE)
 _SAYS = re.compile(
-    r"(?:\b(?:final |correct |right )?answer(?:\s+is)?\s*(?::|is\b)|\banswer\s*=|(?:最终)?答案(?:是|为|：|:))[ \t]*\n?[ \t]*(?P<rest>[^\n]+)",
+    r"(?:\b(?:final |correct |right )?answer(?:\s+is)?\s*(?::|is\b)|\banswer\s*=|(?:最终)?答案(?:是|"
+    r"为|：|:))[ \t]*\n?[ \t]*(?P<rest>[^\n]+)",
     re.IGNORECASE,
 )
 
@@ -184,7 +185,8 @@ def _marked(text: str) -> tuple[str, str]:
 
 _LETTER = re.compile(r"(?<![A-Za-z0-9'])[(\[（]?([A-Z])[)\]）]?(?![A-Za-z0-9'])")
 _DENIED_LETTER = re.compile(
-    r"(?:\bnot|n't(?: be)?|\brather than|\binstead of|\bruled? out|\beliminate|不是|并非|排除|而非)\s*(?:option |choice |选项?)?[(（]?$",
+    r"(?:\bnot|n't(?: be)?|\brather than|\binstead of|\bruled? out|\beliminate|不是|并非|排除|"
+    r"而非)\s*(?:option |choice |选项?)?[(（]?$",
     re.IGNORECASE,
 )
 
@@ -222,7 +224,9 @@ def _is_word(text: str, match: re.Match[str]) -> bool:
 
 
 _CONCLUDES = re.compile(
-    r"(?:\b(?:therefore|thus|so|hence|choose|chose|pick|select|correct (?:answer|option|choice) is|answer:?)\b|所以|因此|故选|应选|选择?|正确的是)[^A-Za-z\n]{0,3}(?:the answer is |option |choice |is )?[(（]?([A-Z])(?![A-Za-z])",
+    r"(?:\b(?:therefore|thus|so|hence|choose|chose|pick|select|correct (?:answer|option|choice) is|"
+    r"answer:?)\b|所以|因此|故选|应选|选择?|正确的是)[^A-Za-z\n]{0,3}(?:the answer is |option |choice "
+    r"|is )?[(（]?([A-Z])(?![A-Za-z])",
     re.IGNORECASE,
 )
 

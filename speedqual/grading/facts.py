@@ -1,14 +1,14 @@
 """Grade whether a reply agrees with what was given: required facts, forbidden facts, and saying that it is not stated.
 
-Deterministic, and for constructed tasks: each fact has a known ``value`` (typed, with ``aliases`` and ``tolerance``) or is
-a statement (``text``). ``score`` (strict) is the share of ``must`` facts supported, and 0 when one of them is contradicted
-or several answers are offered, or when a ``forbidden`` fact is asserted; ``score_lenient`` is the share of all facts
-supported. An ``unanswerable`` item is right when the reply says that the text does not say, or that it does not know
-(flag ``abstained``), and wrong when it gives a value. Where the rules do not reach, a fact is ``unverifiable``: not
-supported, counted apart, never guessed.
+Deterministic, and for constructed tasks: each fact has a known ``value`` (typed, with ``aliases`` and ``tolerance``)
+or is a statement (``text``). ``score`` (strict) is the share of ``must`` facts supported, and 0 when one of them is
+contradicted or several answers are offered, or when a ``forbidden`` fact is asserted; ``score_lenient`` is the share
+of all facts supported. An ``unanswerable`` item is right when the reply says that the text does not say, or that it
+does not know (flag ``abstained``), and wrong when it gives a value. Where the rules do not reach, a fact is
+``unverifiable``: not supported, counted apart, never guessed.
 
-Options: ``locale``, ``date_order``, ``tolerance``, ``source`` and ``question`` (columns), ``copy_cap`` (the most that a
-copy of the whole source can score, 0.5).
+Options: ``locale``, ``date_order``, ``tolerance``, ``source`` and ``question`` (columns), ``copy_cap`` (the most that
+a copy of the whole source can score, 0.5).
 """
 
 from __future__ import annotations

@@ -191,7 +191,8 @@ def _fits(value: Any, keys: frozenset[str], want_list: bool) -> bool:
 
 
 _DENIED = re.compile(
-    r"(?:\bnot|n't(?: \w+)?|\binstead of|\brather than|\bunlike|\bwrong|\bincorrect|\bnever|\bavoid|不是|而非|错误|不要|并非)"
+    r"(?:\bnot|n't(?: \w+)?|\binstead of|\brather than|\bunlike|\bwrong|\bincorrect|\bnever|\bavoid|"
+    r"不是|而非|错误|不要|并非)"
     r"[ ::：`'\"]*(?:[a-z]+ ?){0,2}[ ::：`'\"]*$",
     re.IGNORECASE,
 )

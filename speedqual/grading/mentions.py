@@ -55,7 +55,10 @@ def prepare(text: str) -> tuple[str, ...]:
     return tuple(s for part in sentences(cleaned) if (s := ascii_digits(part).replace("‘", "'").replace("’", "'")))
 
 
-_MULTIPLIER = r"(?: ?(?:thousand|million|billion|trillion|mn|bn)\b|[kKMB](?![A-Za-z])| ?(?:万亿|千亿|百亿|十亿|千万|百万|十万|亿|億|万|萬|千|百|兆))"
+_MULTIPLIER = (
+    r"(?: ?(?:thousand|million|billion|trillion|mn|bn)\b|[kKMB](?![A-Za-z])"
+    r"| ?(?:万亿|千亿|百亿|十亿|千万|百万|十万|亿|億|万|萬|千|百|兆))"
+)
 _MEASURE = (
     "个台只件张把条名位人年月日号天周小分秒元块角米公厘毫千斤吨克升本册辆架层楼次场排座岁家所间种份页行倍成度颗粒袋瓶箱票队"
     "区亩平两点百毛口匹头棵朵支枝根片盒杯碗套双对组班级届届期步里寸尺丈升壶桶车船艘栋幢门部篇首句字项样笔批起趟遍回轮星季刻钟"
@@ -71,7 +74,8 @@ _DIGITS = re.compile(
     rf"(?P<multiplier>{_MULTIPLIER})?)"
 )
 _CHINESE = re.compile(
-    rf"[负負]?(?:[百千]分之)?(?:(?:[{CHINESE}]|(?<![\d.,])\d+(?:\.\d+)?(?=[{CHINESE}]))*[{CHINESE}]+)(?:[点點][{CHINESE}]+)?"
+    rf"[负負]?(?:[百千]分之)?(?:(?:[{CHINESE}]|"
+    rf"(?<![\d.,])\d+(?:\.\d+)?(?=[{CHINESE}]))*[{CHINESE}]+)(?:[点點][{CHINESE}]+)?"
 )
 _HAS_CHINESE = re.compile(f"[{CHINESE}]")
 _ENGLISH = re.compile(rf"(?<![\w-]){ENGLISH}(?!\w)")
@@ -79,10 +83,29 @@ _HAS_ENGLISH = re.compile(
     r"zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|teen|ty\b|hundred|thousand|million"
 )
 _UNIT = re.compile(
-    rf"[ -]?(?P<points>{POINTS})|[ ]?(?P<percent>{PERCENT})|[ -]?(?P<word>[°℃℉]?[A-Za-zµ°][\w²³/]*|[\u4e00-\u9fff]{{1,2}})",
+    rf"[ -]?(?P<points>{POINTS})|[ ]?(?P<percent>{PERCENT})|[ -]?(?P<word>[°℃℉]?[A-Za-zµ°][\w²³/]*|"
+    rf"[\u4e00-\u9fff]{{1,2}})",
     re.IGNORECASE,
 )
-_YEAR_BEFORE = frozenset(["in", "since", "of", "by", "from", "until", "till", "during", "year", "late", "early", "before", "after", "on", "to"])
+_YEAR_BEFORE = frozenset(
+    [
+        "in",
+        "since",
+        "of",
+        "by",
+        "from",
+        "until",
+        "till",
+        "during",
+        "year",
+        "late",
+        "early",
+        "before",
+        "after",
+        "on",
+        "to",
+    ]
+)
 _PLAIN_YEAR = re.compile(r"[12]\d{3}")
 
 

@@ -14,49 +14,63 @@ Stance = str
 """affirmed | denied | asked | bounded"""
 
 _BOUNDARY = re.compile(
-    r"[,;:()（），；：。—]|(?<!\w)--?(?!\w)|\b(?:but|however|rather(?! than)|although|though|whereas|while|because|so that|yet)\b"
+    r"[,;:()（），；：。—]|(?<!\w)--?(?!\w)|\b(?:but|however|rather(?! than)|although|though|whereas|"
+    r"while|because|so that|yet)\b"
     r"|而是|但是|但|不过|可是|然而|却|因为|所以",
     re.IGNORECASE,
 )
 _NOT_NEGATIONS = re.compile(
     r"\bnot (?:only|just|merely|simply|least|to mention)\b|\bno (?:less|more|fewer|later|earlier|sooner) than\b"
-    r"|\b(?:nothing|none|no one|nobody|nowhere) (?:but|except|other than)\b|\bno doubt\b|\bwithout (?:a )?doubt\b|\bwhy not\b"
+    r"|\b(?:nothing|none|no one|nobody|nowhere) (?:but|except|other than)\b|\bno doubt\b|\bwithout "
+    r"(?:a )?doubt\b|\bwhy not\b"
     r"|\bno\. ?\d|\b(?:can't|cannot|can not) (?:but|deny)\b"
-    r"|不仅|不但|不只|不光|不止|不得不|不错|没错|无非|不一会|不久|不断|不同|不少|无论|不管|不论|毫无疑问|无疑|非常|非洲|除非|莫非|没准|未来|别人|别的",
+    r"|不仅|不但|不只|不光|不止|不得不|不错|没错|无非|不一会|不久|不断|不同|不少|无论|不管|不论|"
+    r"毫无疑问|无疑|非常|非洲|除非|莫非|没准|未来|别人|别的",
     re.IGNORECASE,
 )
 _NEGATION = re.compile(
-    r"\b(?:not|never|no|none|nobody|neither|nor|without|except|excluding|unlike|hardly|scarcely|cannot|nowhere|nothing|fails? to|"
-    r"failed to|false|untrue|incorrect|wrong|denies|denied|lacks?|ceased|stopped|instead of|rather than|apart from|other than|"
+    r"\b(?:not|never|no|none|nobody|neither|nor|without|except|excluding|unlike|hardly|scarcely|"
+    r"cannot|nowhere|nothing|fails? to|"
+    r"failed to|false|untrue|incorrect|wrong|denies|denied|lacks?|ceased|stopped|instead of|rather "
+    r"than|apart from|other than|"
     r"outside|absent|impossible|myth|refuted?|rejects?|rejected|absence|ruled out)\b|n't\b"
-    r"|并不是|并非|不是|绝不|从不|从未|并未|并没有|没有|没|不再|不会|不能|不曾|未曾|未|不|非|无|而非|除了?|别|莫|否认|错误|假的|谣言|勿",
+    r"|并不是|并非|不是|绝不|从不|从未|并未|并没有|没有|没|不再|不会|不能|不曾|未曾|未|不|非|无|而非|"
+    r"除了?|别|莫|否认|错误|假的|谣言|勿",
     re.IGNORECASE,
 )
 _DENIED_AFTER = re.compile(
-    r"[^,;.!?，；。]{0,25}?(?:\b(?:is|was|are|were|would be)(?: \w+ly)? (?:not|wrong|false|incorrect|untrue|mistaken)\b|\b(?:isn't|wasn't|aren't|weren't)\b"
+    r"[^,;.!?，；。]{0,25}?(?:\b(?:is|was|are|were|would be)(?: \w+ly)? (?:not|wrong|false|incorrect|"
+    r"untrue|mistaken)\b|\b(?:isn't|wasn't|aren't|weren't)\b"
     r"|(?:是错的|是错误的|不对|不正确|有误|是不对的|不是正确))"
     r"|[\"'”’]? ?(?:不是|不对)",
     re.IGNORECASE,
 )
 _BOUND_BEFORE = re.compile(
-    r"(?:\b(?:more|less|fewer|greater|higher|lower|larger|smaller|other|better|worse|later|earlier) than|\b(?:over|above|under|below|exceed\w*|beyond|nearly|almost|"
-    r"at least|at most|up to|as many as|as much as|minimum of|maximum of|not quite|close to|just (?:over|under)|after|before)|超过|多于|少于|不到|至少|最多|将近|接近|不足|高于|低于|大于|小于|逾|近)"
+    r"(?:\b(?:more|less|fewer|greater|higher|lower|larger|smaller|other|better|worse|later|earlier) "
+    r"than|\b(?:over|above|under|below|exceed\w*|beyond|nearly|almost|"
+    r"at least|at most|up to|as many as|as much as|minimum of|maximum of|not quite|close to|just "
+    r"(?:over|under)|after|before)|超过|多于|少于|不到|至少|最多|将近|接近|不足|高于|低于|大于|小于|"
+    r"逾|近)"
     r"(?: \w+ly)?[ $€£¥]*$",
     re.IGNORECASE,
 )
 _BOUND_AFTER = re.compile(
-    r" ?(?:or (?:more|less|fewer|above|below|higher|lower|later|earlier)|plus\b|\+|以上|以下|多[个台人元米]|余[个台人元米])",
+    r" ?(?:or (?:more|less|fewer|above|below|higher|lower|later|earlier)|plus\b|\+|以上|以下|"
+    r"多[个台人元米]|余[个台人元米])",
     re.IGNORECASE,
 )
 _CORRECTION = re.compile(
-    r"\b(?:no|wait|actually|sorry|correction|scratch that|i mean|let me correct|make that|rather|on second thought|oops)\b(?! than)"
+    r"\b(?:no|wait|actually|sorry|correction|scratch that|i mean|let me correct|make that|rather|on "
+    r"second thought|oops)\b(?! than)"
     r"|更正|不对|应该是|其实是|说错了|准确地说|纠正",
     re.IGNORECASE,
 )
 
 HEDGE = re.compile(
-    r"\b(?:maybe|perhaps|possibly|probably|presumably|i (?:think|guess|believe|suppose)|about|around|roughly|approximately|approx|circa|likely|might|may be|"
-    r"could be|seems?|not (?:entirely |quite |completely )?(?:sure|certain))\b|~|≈|大概|大约|约|可能|也许|左右|应该是|估计|似乎|好像|或许|不太确定",
+    r"\b(?:maybe|perhaps|possibly|probably|presumably|i (?:think|guess|believe|suppose)|about|around|"
+    r"roughly|approximately|approx|circa|likely|might|may be|"
+    r"could be|seems?|not (?:entirely |quite |completely )?(?:sure|certain))\b|~|≈|大概|大约|约|可能|"
+    r"也许|左右|应该是|估计|似乎|好像|或许|不太确定",
     re.IGNORECASE,
 )
 """Words that soften a claim."""

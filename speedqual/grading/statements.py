@@ -114,7 +114,8 @@ _MONTHS = frozenset(
 )
 _NAME = r"(?:[A-Z][\w'’-]*(?: (?:[A-Z][\w'’-]*|of|de|van|von|&))*)"
 _PASSIVE = re.compile(
-    rf"(?P<patient>{_NAME}),? (?:(?:is|was|were|are|been|being|has been|had been) )?(?:\w+ly )?(?P<verb>[a-z]+(?:ed|en|t|ld|nd|wn|de))\b[^.;]*? by (?P<agent>{_NAME})"
+    rf"(?P<patient>{_NAME}),? (?:(?:is|was|were|are|been|being|has been|had been) )?(?:\w+ly "
+    rf")?(?P<verb>[a-z]+(?:ed|en|t|ld|nd|wn|de))\b[^.;]*? by (?P<agent>{_NAME})"
 )
 _ACTIVE = re.compile(
     rf"(?P<agent>{_NAME}) (?:has |had |have )?(?:\w+ly )?(?P<verb>[a-z]{{3,}}) (?:the |a |an )?(?P<patient>{_NAME})"

@@ -243,12 +243,15 @@ def _text_places(fact: ValueFact, i: int, sentence: str) -> list[Place]:
 # ------------------------------------------------------------------------------------------------- judging
 
 _ANSWER_MARK = re.compile(
-    r"(?:\b(?:final )?answer(?: is|:)|\bin (?:short|total|summary)\b|\btherefore\b|\bthus\b|\bhence\b|^so\b|\bin conclusion\b|答案(?:是|为|：|:)?|因此|所以|综上|总之|最终|故)",
+    r"(?:\b(?:final )?answer(?: is|:)|\bin (?:short|total|summary)\b|\btherefore\b|\bthus\b|\bhence\b|"
+    r"^so\b|\bin conclusion\b|答案(?:是|为|：|:)?|因此|所以|综上|总之|最终|故)",
     re.IGNORECASE,
 )
 _OR = re.compile(
-    r"^[\s,，;；(（]*(?:or|and/or|/|\||to|-|–|until|或者?|还是|抑或|要么|也?可能(?:是)?|maybe|perhaps|possibly|alternatively|if not|至|到|~)"
-    r"(?:[\s,，]*(?:maybe|perhaps|possibly|even|else|rather|about|around|also|it could be|it might be|是|可能是?|也许是?))*[\s,，(（:：]*[$€£¥]?$",
+    r"^[\s,，;；(（]*(?:or|and/or|/|\||to|-|–|until|或者?|还是|抑或|要么|也?可能(?:是)?|maybe|perhaps|"
+    r"possibly|alternatively|if not|至|到|~)"
+    r"(?:[\s,，]*(?:maybe|perhaps|possibly|even|else|rather|about|around|also|it could be|it might be|"
+    r"是|可能是?|也许是?))*[\s,，(（:：]*[$€£¥]?$",
     re.IGNORECASE,
 )
 _BARE = re.compile(r"^[\s,，;；、&+]*(?:and|和|与|及)?[\s,，;；、&+]*$", re.IGNORECASE)
@@ -403,7 +406,8 @@ def _hedges(parts: tuple[str, ...], affirmed: list[Place]) -> tuple[str, ...]:
 # --------------------------------------------------------------------------------------------- texts and names
 
 _ALTERNATIVE_AFTER = re.compile(
-    r"^[\s\"'”’）)]*[,，]?\s*(?:\(|（)?\s*(?:or\b(?! so\b)|and/or\b|/\s*\w|或者?|还是|抑或|(?:maybe|perhaps|possibly|alternatively|也可能是?|也许是?)\s*\w)",
+    r"^[\s\"'”’）)]*[,，]?\s*(?:\(|（)?\s*(?:or\b(?! so\b)|and/or\b|/\s*\w|或者?|还是|抑或|(?:maybe|"
+    r"perhaps|possibly|alternatively|也可能是?|也许是?)\s*\w)",
     re.IGNORECASE,
 )
 _ALTERNATIVE_BEFORE = re.compile(

@@ -83,7 +83,7 @@ def test_no_grader_raises_and_grades_are_sound(name: str, text: str, stop: Any) 
         assert got.score is not None
         assert 0 <= got.score <= (got.score_lenient or 0) <= 1
         assert (got.verdict == "pass") == (got.failure == "none")
-        assert (got.verdict == "partial") == (0 < got.score and got.failure != "none")
+        assert (got.verdict == "partial") == (got.score > 0 and got.failure != "none")
         assert got.why
         json.dumps(got.to_dict())
 
@@ -165,7 +165,20 @@ def test_one_number_in_many_scripts(number: Any) -> None:
 def test_one_date_in_many_forms(day: Any) -> None:
     y, m, d = day.year, day.month, day.day
     digits = str.maketrans("0123456789", "〇一二三四五六七八九")
-    months = "January February March April May June July August September October November December".split()
+    months = [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ]
     forms = [
         f"{y:04}-{m:02}-{d:02}",
         f"{y:04}/{m}/{d}",

@@ -1,4 +1,4 @@
-"""Numbers in words: Chinese numerals (三万五千, 二〇二四, 一百二十三点五, 壹仟) and English ones (one thousand two hundred)."""
+"""Numbers in words: Chinese (三万五千, 二〇二四, 一百二十三点五, 壹仟) and English (one thousand two hundred)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MIXED = re.compile(rf"\d+(?:\.\d+)?|[{CHINESE}]")
 
 
 def chinese_number(text: str) -> Decimal | None:
-    """``text`` as a number, or None when it is no well-formed numeral. Digits may be mixed in: ``3万5千``, ``1.2亿``."""
+    """``text`` as a number, None when it is no well-formed numeral. Digits may be mixed in: ``3万5千``, ``1.2亿``."""
     sign = -1 if text[:1] in {"负", "負", "-"} else 1
     body = text[1:] if sign < 0 else text
     whole, point, decimals = body.partition("点") if "点" in body else body.partition("點")
@@ -57,7 +57,7 @@ def _whole(text: str) -> Decimal | None:
 
 
 def _combine(tokens: list[str]) -> Decimal | None:
-    """Add up digits and units; a last digit after a unit counts in the next lower one (三万五 = 35000)."""
+    """Add up digits and units; a last digit counts in the next lower unit (三万五 = 35000)."""
     total = section = Decimal(0)
     digit: Decimal | None = None
     unit = Decimal(1)  # the last unit read, for the colloquial ending

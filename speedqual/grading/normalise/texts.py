@@ -36,7 +36,8 @@ class Phone(NamedTuple):
 
 
 _PHONE = re.compile(
-    r"(?:tel\.?:?|phone:?|电话[::]?)? ?(?P<plus>\+|00)?(?P<body>[\d\s().\-/]{3,30}\d)(?: ?(?:ext\.?|x|extension|转|分机) ?(?P<ext>\d{1,6}))?",
+    r"(?:tel\.?:?|phone:?|电话[::]?)? ?(?P<plus>\+|00)?(?P<body>[\d\s().\-/]{3,30}\d)(?: ?(?:ext\.?|x|"
+    r"extension|转|分机) ?(?P<ext>\d{1,6}))?",
     re.IGNORECASE,
 )
 

@@ -25,14 +25,15 @@ class Share(NamedTuple):
 
 
 _SHARE = re.compile(
-    rf"(?P<number>.*?) ?(?:(?P<points>{POINTS})|(?P<percent>{PERCENT})|(?P<basis>basis points?\b|bps\b|个基点)|(?P<mille>‰))",
+    rf"(?P<number>.*?) ?(?:(?P<points>{POINTS})|(?P<percent>{PERCENT})|(?P<basis>basis points?\b|bps\b|"
+    rf"个基点)|(?P<mille>‰))",
     re.IGNORECASE,
 )
 _CHINESE_SHARE = re.compile(r"(?P<sign>负|-)?(?P<of>百分之|千分之)(?P<number>.+)")
 
 
 def read_percent(value: Any, settings: Settings) -> Reading:
-    """``8 %``, ``8 percent``, ``百分之八``, ``8 percentage points`` (another unit), or a bare number: per cent as it stands."""
+    """``8 %``, ``8 percent``, ``百分之八``, ``8 percentage points`` (another unit); a bare number is per cent."""
     if not isinstance(value, str):
         return _share(read_number(value, settings), "", 0)
     if len(value) > MAX_CHARS:
