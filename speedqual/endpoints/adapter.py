@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from speedqual.endpoints.base import HttpRequest, RawReply
-from speedqual.endpoints.decoding import Framing, Reader, decode
+from speedqual.endpoints.decoding import decode
+from speedqual.endpoints.reader import Framing, Reader
 from speedqual.errors import ConfigError
 from speedqual.records import Attempt, Candidate, Prompt
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from speedqual.endpoints.adapter import About, Adapter, full_url, with_params
-from speedqual.endpoints.decoding import Reader
 from speedqual.endpoints.prompt_text import text_of
+from speedqual.endpoints.reader import Reader
 from speedqual.endpoints.usage import anthropic_usage
 from speedqual.endpoints.values import as_mapping, clean_text
 from speedqual.records import Candidate, Message, Prompt

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from urllib.parse import quote
 
 from speedqual.endpoints.adapter import About, Adapter, full_url, with_params
-from speedqual.endpoints.decoding import Framing, Reader
 from speedqual.endpoints.prompt_text import text_of
+from speedqual.endpoints.reader import Framing, Reader
 from speedqual.endpoints.usage import bedrock_usage
 from speedqual.endpoints.values import as_mapping, as_number, clean_text
 from speedqual.records import Candidate, Message, Prompt, ServerTimings

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 from speedqual.endpoints.adapter import About, Adapter, bearer, data_url, full_url, has_image, post, with_params
 from speedqual.endpoints.base import HttpRequest
-from speedqual.endpoints.decoding import Reader
 from speedqual.endpoints.faults import Fault, fault_in
+from speedqual.endpoints.reader import Reader
 from speedqual.endpoints.transcript import Transcript
 from speedqual.endpoints.usage import openai_usage
 from speedqual.endpoints.values import as_mapping

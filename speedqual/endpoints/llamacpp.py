@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from speedqual.endpoints.adapter import About, Adapter, full_url, has_image, with_params
-from speedqual.endpoints.decoding import Reader
 from speedqual.endpoints.prompt_text import images_of, prompt_text
+from speedqual.endpoints.reader import Reader
 from speedqual.endpoints.usage import llamacpp_timings
 from speedqual.endpoints.values import as_count, as_mapping, clean_text
 from speedqual.records import Candidate, Prompt, Usage

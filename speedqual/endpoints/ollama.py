@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from urllib.parse import urlsplit, urlunsplit
 
 from speedqual.endpoints.adapter import About, Adapter, full_url, with_params
-from speedqual.endpoints.decoding import Framing, Reader
+from speedqual.endpoints.reader import Framing, Reader
 from speedqual.endpoints.values import as_count, as_mapping, as_number, clean_text
 from speedqual.records import Candidate, Message, Prompt, ServerTimings, Usage
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from speedqual.endpoints.adapter import About, Adapter, data_url, full_url, with_params
-from speedqual.endpoints.decoding import Reader
 from speedqual.endpoints.faults import Fault, fault_in
+from speedqual.endpoints.reader import Reader
 from speedqual.endpoints.stops import stop_of
 from speedqual.endpoints.usage import llamacpp_usage, openai_cost_usd, openai_timings, openai_usage
 from speedqual.endpoints.values import as_mapping, clean_text

@@ -9,8 +9,8 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from speedqual.endpoints.adapter import About, Adapter, full_url, post, with_params
 from speedqual.endpoints.base import HttpRequest
-from speedqual.endpoints.decoding import Reader
 from speedqual.endpoints.prompt_text import text_of
+from speedqual.endpoints.reader import Reader
 from speedqual.endpoints.usage import openai_usage
 from speedqual.endpoints.values import as_mapping
 from speedqual.records import Candidate, Prompt

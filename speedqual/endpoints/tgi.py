@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from speedqual.endpoints.adapter import About, Adapter, data_url, full_url, with_params
-from speedqual.endpoints.decoding import Reader
 from speedqual.endpoints.prompt_text import prompt_text
+from speedqual.endpoints.reader import Reader
 from speedqual.endpoints.values import as_count, as_mapping
 from speedqual.records import Candidate, Prompt, Usage
 

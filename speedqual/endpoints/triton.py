@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import quote
 
 from speedqual.endpoints.adapter import About, Adapter, full_url, with_params
-from speedqual.endpoints.decoding import Reader
 from speedqual.endpoints.prompt_text import prompt_text
+from speedqual.endpoints.reader import Reader
 from speedqual.endpoints.values import as_count, clean_text
 from speedqual.records import Candidate, Prompt, Usage
 
