@@ -231,6 +231,13 @@ async def test_the_strict_server_refuses_anything_else(name: str, wrong: str) ->
             assert (reply.status == 200) is expected_open
 
 
+async def test_a_key_in_the_url_is_in_no_message() -> None:
+    async with Client(environ={"QIANFAN_ACCESS_TOKEN": KEY}) as client:
+        attempt = await client.ask(_candidate("qianfan", "http://127.0.0.1:9"), ASK)
+    assert attempt.outcome == "unreachable"
+    assert KEY not in json.dumps(attempt.to_dict())
+
+
 @pytest.mark.parametrize("name", COMPATIBLE)
 def test_every_dialect_asks_as_openai_chat(name: str) -> None:
     known = endpoint(name)
