@@ -116,6 +116,7 @@ def _trends(table: pd.DataFrame, alpha: float) -> pd.DataFrame:
     rows = []
     for key, points in series:
         y, se, at = (points[c].to_numpy(float) for c in ("value", "se", "order"))
+        se = np.maximum(se, np.median(se))  # the width of one interval is itself noisy
         changes = [str(points["run"].iloc[i]) for i in change_points(y, se, len(series))]
         rows.append((*key, y[0], y[-1], changes, *_slope(at, y, se)))
     trends = pd.DataFrame(rows, columns=["candidate", "metric", "first", "last", "changes", "slope", "p_drift"])
