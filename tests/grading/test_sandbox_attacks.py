@@ -144,7 +144,9 @@ def descendants() -> set[int]:
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", ATTACKS)
-def test_attack(name: str, backend: str, tmp_path: Path, server: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_attack(
+    name: str, backend: str, tmp_path: Path, server: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SPEEDQUAL_SECRET", "secret")
     (tmp_path / "secret").write_text("secret")
     assert run("return x", backend, 1).score == 1.0  # type: ignore[arg-type]

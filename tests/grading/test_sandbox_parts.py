@@ -251,7 +251,9 @@ def test_backends_hold_for_an_ordinary_user(backend: str) -> None:
     python = next(path for path in (shutil.which("python3", path="/usr/bin:/usr/local/bin"), sys.executable) if path)
     with tempfile.TemporaryDirectory() as folder:
         package = Path(folder, "speedqual")
-        shutil.copytree(Path(speedqual.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__", "_builtin*"))
+        shutil.copytree(
+            Path(speedqual.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__", "_builtin*")
+        )
         for path in (Path(folder), *Path(folder).rglob("*")):
             path.chmod(0o755)
         script = (
