@@ -38,6 +38,7 @@ class Card:
     timeout: float | None = None
     version: str = ""
     languages: tuple[str, ...] = ()
+    generator: str = ""
     licence: str = ""
     found: bool = False
     top: dict[str, Any] = field(default_factory=dict)  # the whole header: configs, dataset_info, …

@@ -38,5 +38,5 @@ def _check(source: Source, findings: Findings) -> None:
         check_folder(source, loaded.card, loaded.evalset, findings)
     if not findings.errors:
         lint(loaded, findings)
-    if not findings.errors and not source.bare:
+    if not findings.errors and not source.bare and source.seed is None:
         compare(source, loaded.rows, findings)

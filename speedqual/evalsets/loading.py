@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from speedqual.errors import EvalSetError
+from speedqual.evalsets import generators
 from speedqual.evalsets.card import Card, read_card
 from speedqual.evalsets.columncheck import check_columns
 from speedqual.evalsets.graders import grader_of
@@ -20,7 +21,7 @@ from speedqual.evalsets.jsonl import Row
 from speedqual.evalsets.jsonl import read as read_jsonl
 from speedqual.evalsets.problems import Findings, quoted
 from speedqual.evalsets.rows import Reading, items_of
-from speedqual.evalsets.sources import Source, find
+from speedqual.evalsets.sources import Source, find, with_seed
 from speedqual.records import EvalSet, GraderSpec, Item, Message
 
 __all__ = ["Loaded", "load", "read"]
@@ -28,13 +29,16 @@ __all__ = ["Loaded", "load", "read"]
 _log = logging.getLogger("speedqual.evalsets")
 
 
-def load(name_or_path: str | Path, *, allow_code: bool = False) -> EvalSet:
+def load(name_or_path: str | Path, *, seed: int | None = None, allow_code: bool = False) -> EvalSet:
     """The eval set in a folder, in a bare .jsonl file, or built in under that name.
 
-    ``NAME@minimal`` keeps only the items whose ``tags`` contain "minimal". Code that the set brings along (grader.py)
+    ``NAME@minimal`` keeps only the items whose ``tags`` contain "minimal"; ``NAME#7``, or ``seed=7``, makes the items
+    of a generated set anew from that seed, which becomes part of the name. Code that the set brings along (grader.py)
     runs only with ``allow_code``. Raises EvalSetError at the first thing that is wrong, with file, line and fix.
     """
     source = find(name_or_path)
+    if seed is not None:
+        source = with_seed(source, seed)
     findings = Findings()
     try:
         evalset = read(source, findings, allow_code=allow_code).evalset
@@ -82,7 +86,7 @@ def read(source: Source, findings: Findings, *, allow_code: bool = False) -> Loa
     card = Card.empty(source.where(source.rows.name))
     if not source.bare:
         card = read_card(source.inside("README.md"), source.where("README.md"), findings)
-    rows = {"test": _read_rows(source, source.rows.name, findings)}
+    rows = {"test": _test_rows(source, card, findings)}
     grader = grader_of(source, card, rows["test"], findings, allow_code=allow_code)
     shots = _read_shots(source, card, findings)
     if shots is not None:
@@ -107,7 +111,7 @@ class _Reader:
         system, messages, prompt = self._asked(rows)
         items, fewshot = self._items(rows, self.source.rows.name), self._fewshot(shots)
         return EvalSet(
-            name=self.source.name,
+            name=self.source.title,
             task=card.task or self.grader.name,
             items=items,
             grader=self.grader,
@@ -163,6 +167,18 @@ class _Reader:
                 fix = f"Add {by_card}a column prompt, question, text or messages"
                 findings.error(card.at(), "there is no prompt, and no column that could be one", fix)
         return system, messages, prompt
+
+
+def _test_rows(source: Source, card: Card, findings: Findings) -> list[Row]:
+    """The rows of ``test.jsonl``, or made anew from the seed that was asked for."""
+    if source.seed is None:
+        return _read_rows(source, source.rows.name, findings)
+    if not card.generator:
+        fix = f"Write {source.name} without #{source.seed}; sets with a seed name a generator in their card"
+        findings.error(card.at(), "the items of this set are not made from a seed", fix)
+        return []
+    made = generators.rows(card.generator, source.seed)
+    return [Row(number, row) for number, row in enumerate(made, 1)]
 
 
 def _read_rows(source: Source, file: str, findings: Findings) -> list[Row]:

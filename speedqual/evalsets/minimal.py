@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from speedqual.evalsets.builtin import builtin_names
 from speedqual.evalsets.hashing import hashed
-from speedqual.evalsets.loading import load
+from speedqual.evalsets.loading import load, select
 from speedqual.records import EvalSet
 
 __all__ = ["MAX_TOKENS", "minimal_sets"]
@@ -17,5 +17,6 @@ MAX_TOKENS = 64
 
 def minimal_sets() -> tuple[EvalSet, ...]:
     """``NAME@minimal`` of every built-in set that has such items, answers cut at ``MAX_TOKENS``."""
-    sets = [load(f"{name}@minimal") for name in builtin_names()]
+    loaded = [load(name) for name in builtin_names()]
+    sets = [select(one, "minimal") for one in loaded if any("minimal" in item.tags for item in one.items)]
     return tuple(hashed(replace(evalset, max_tokens=MAX_TOKENS)) for evalset in sets)

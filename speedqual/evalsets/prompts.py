@@ -27,7 +27,15 @@ def build_prompt(evalset: EvalSet, item: Item, candidate: Candidate) -> Prompt:
     own, asked = _split_system(turns(evalset, item))
     head = "\n\n".join(text for text in (system, own) if text)
     messages = (*([Message("system", head)] if head else ()), *examples, *asked)
-    return Prompt(messages=messages, max_tokens=evalset.max_tokens, stop=evalset.stop)
+    return Prompt(messages=messages, max_tokens=evalset.max_tokens, stop=evalset.stop, tools=_tools(item))
+
+
+def _tools(item: Item) -> tuple[dict[str, Any], ...]:
+    """The functions that the item offers: its column ``tools``, each ``{"type": "function", "function": {…}}``."""
+    offered = item.row.get("tools")
+    if not isinstance(offered, list) or not all(isinstance(one, dict) and "function" in one for one in offered):
+        return ()
+    return tuple(offered)
 
 
 def turns(evalset: EvalSet, item: Item) -> list[Message]:

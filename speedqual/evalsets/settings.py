@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from speedqual.evalsets.generators import NAMES as GENERATORS
 from speedqual.evalsets.problems import nearest, quoted
 from speedqual.records import Message
 
@@ -179,6 +180,12 @@ def _fewshot(value: Any) -> Fewshot:
     return Fewshot(**_table(value, readers, "Write fewshot: {split: fewshot, n: 2}"))
 
 
+def _generator(value: Any) -> str:
+    if _filled(value) not in GENERATORS:
+        raise Wrong(f"names no generator: {value!r}", f"Use one of: {quoted(GENERATORS)}, or remove the key")
+    return str(value)
+
+
 def _shots(value: Any) -> int:
     if _whole(value) < 0:
         raise Wrong(f"is {value}, below 0", "Write how many examples stand in a prompt")
@@ -230,5 +237,6 @@ KEYS: dict[str, Callable[[Any], Any]] = {
     "timeout": _seconds,
     "version": _label,
     "languages": _labels,
+    "generator": _generator,
 }
 """Every key under ``speedqual:`` and its reader."""

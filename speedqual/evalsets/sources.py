@@ -1,4 +1,7 @@
-"""From a name or path to the files of an eval set: a folder, a bare JSONL file or a built-in name, with ``@tag``."""
+"""From a name or path to the files of an eval set: a folder, a bare JSONL file or a built-in name.
+
+``#seed`` behind it asks for items made anew, ``@tag`` for a selection: ``reasoning#7@hard``.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +10,27 @@ from pathlib import Path
 
 from speedqual.errors import EvalSetError
 from speedqual.evalsets.builtin import builtin_folder, builtin_names
+from speedqual.evalsets.generators import MAX_SEED
 from speedqual.evalsets.problems import nearest, quoted
 
-__all__ = ["Source", "find"]
+__all__ = ["Source", "find", "with_seed"]
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where an eval set lies. ``tag`` selects the items whose ``tags`` contain it."""
+    """Where an eval set lies. ``tag`` selects the items whose ``tags`` contain it, ``seed`` makes the items anew."""
 
     name: str
     folder: Path
     rows: Path
     bare: bool = False  # one JSONL file, without a folder of its own
     tag: str = ""
+    seed: int | None = None
+
+    @property
+    def title(self) -> str:
+        """The name of the set that is read: with the seed, because other items are another set."""
+        return self.name if self.seed is None else f"{self.name}#{self.seed}"
 
     def where(self, file: str) -> str:
         """The short name of a file of the set for messages: never an absolute path."""
@@ -37,16 +47,40 @@ def find(name_or_path: str | Path) -> Source:
     text = str(name_or_path)
     if not text.strip():
         raise EvalSetError("the name of the eval set is empty", fix=f"Name a folder, or one of: {_builtin()}")
-    source = _find(text)
+    source = _seeded(text)
     head, at, tag = text.rpartition("@")
     if source is None and head:
-        found = _find(head)
+        found = _seeded(head)
         source = replace(found, tag=tag) if found else None
     if source is None:
         raise _unknown(text)
     if at and not tag:
         raise EvalSetError(f"no tag stands after the @ of {text!r}", fix="Write NAME@minimal")
     return source
+
+
+def _seeded(text: str) -> Source | None:
+    """What ``text`` names, where a last ``#7`` may be a seed; a file that has it in its name wins."""
+    source = _find(text)
+    head, mark, seed = text.rpartition("#")
+    if source is not None or not mark:
+        return source
+    found = _find(head)
+    return replace(found, seed=_seed(seed, text)) if found else None
+
+
+def with_seed(source: Source, seed: int) -> Source:
+    """The same set with this seed. Raises EvalSetError when the name gave another one, or when it is no seed."""
+    if source.seed not in (None, seed):
+        raise EvalSetError(f"two seeds are given: {source.seed} and {seed}", where=source.name, fix="Give one")
+    return replace(source, seed=_seed(str(seed), f"{source.name}#{seed}"))
+
+
+def _seed(written: str, text: str) -> int:
+    if not (written.isascii() and written.isdigit()) or int(written[:20]) > MAX_SEED:
+        what = f"{written[:40]!r} in {text[:80]!r} is no seed"
+        raise EvalSetError(what, fix=f"Write a whole number from 0 to {MAX_SEED} behind the #, such as NAME#7")
+    return int(written)
 
 
 def _find(text: str) -> Source | None:
@@ -75,7 +109,7 @@ def _from_file(path: Path) -> Source:
 
 
 def _unknown(text: str) -> EvalSetError:
-    near = nearest(text.partition("@")[0], builtin_names())
+    near = nearest(text.partition("@")[0].partition("#")[0], builtin_names())
     if near:
         fix = f"Write {near}"
     elif "/" in text or text.endswith(".jsonl"):
