@@ -11,7 +11,7 @@ import numbers
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from speedqual.errors import EvalSetError, GraderError, RefusedError
 from speedqual.grading.mentions import numbers_in, prepare
@@ -19,16 +19,19 @@ from speedqual.grading.normalise import Settings
 from speedqual.grading.text import strip_thinking
 from speedqual.records import Answer, EvalSet, Grade, Item
 
+if TYPE_CHECKING:
+    from speedqual.grading.base import Grader
+
 __all__ = ["EvaluateGrader", "as_grader", "make_evaluate", "make_file", "module_path"]
 
 
-def as_grader(function: Callable[..., Any], name: str = "") -> Callable[[Answer, Item], Grade]:
+def as_grader(function: Callable[..., Any], name: str = "") -> Grader:
     """Wrap a plain function. The grade's name is the function's."""
     label = name or getattr(function, "__name__", "custom")
     wants_text = _first_parameter(function) == "text"
 
     def grader(answer: Answer, item: Item) -> Grade:
-        given = strip_thinking(answer.text).text if wants_text else answer
+        given: Any = strip_thinking(answer.text).text if wants_text else answer
         return _as_grade(function(given, item), label)
 
     grader.__name__ = label
@@ -74,7 +77,7 @@ def _score(value: Any, name: str) -> float:
     return score
 
 
-def make_file(evalset: EvalSet) -> Callable[[Answer, Item], Grade]:
+def make_file(evalset: EvalSet) -> Grader:
     """The ``grade`` of the set's own ``grader.py``. Its code runs only when the set was loaded with ``allow_code``."""
     options = evalset.grader.options
     file, source = str(options.get("_file", "grader.py")), options.get("_source")

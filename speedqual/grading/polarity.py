@@ -14,7 +14,8 @@ Stance = str
 """affirmed | denied | asked | bounded"""
 
 _BOUNDARY = re.compile(
-    r"[,;:()（），；：。—]|(?<!\w)--?(?!\w)|\b(?:but|however|rather(?! than)|although|though|whereas|"
+    r"[,;:()（），；：。—]|(?<!\w)--?(?!\w)|(?<!one )(?<!body )(?<!thing )(?<!where )(?<!all )\bbut\b|"
+    r"\b(?:however|rather(?! than)|although|though|whereas|"
     r"while|because|so that|yet)\b"
     r"|而是|但是|但|不过|可是|然而|却|因为|所以",
     re.IGNORECASE,
@@ -33,7 +34,8 @@ _NEGATION = re.compile(
     r"cannot|nowhere|nothing|fails? to|"
     r"failed to|false|untrue|incorrect|wrong|denies|denied|lacks?|ceased|stopped|instead of|rather "
     r"than|apart from|other than|"
-    r"outside|absent|impossible|myth|refuted?|rejects?|rejected|absence|ruled out)\b|n't\b"
+    r"outside|absent|impossible|myth|refuted?|rejects?|rejected|absence|ruled out|doubt(?:s|ed|ful)?|"
+    r"deny|(?:any|every)(?:one|body|thing|where) but|all but)\b|n't\b"
     r"|并不是|并非|不是|绝不|从不|从未|并未|并没有|没有|没|不再|不会|不能|不曾|未曾|未|不|非|无|而非|"
     r"除了?|别|莫|否认|错误|假的|谣言|勿",
     re.IGNORECASE,

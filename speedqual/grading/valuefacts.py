@@ -18,6 +18,7 @@ from speedqual.grading.mentions import DateMention, NumberMention, dates_in, num
 from speedqual.grading.normalise import KINDS, Settings, compare, read
 from speedqual.grading.polarity import HEDGE, stance_at, was_corrected
 from speedqual.grading.text import fold
+from speedqual.grading.wordforms import stem
 
 __all__ = ["Finding", "Place", "ValueFact", "find_value", "judge_value", "kind_of_value"]
 
@@ -100,7 +101,9 @@ def find_value(fact: ValueFact, parts: tuple[str, ...]) -> list[Place]:
 def _date_place(fact: ValueFact, i: int, sentence: str, mention: DateMention) -> Place:
     want = read("date", fact.value, fact.settings).value
     same = mention.day == want or (mention.day.year == 0 and want is not None and mention.day[1:] == want[1:])
-    return Place(i, mention.start, mention.end, same, _stance(sentence, mention.start, mention.end), mention.text)
+    return Place(
+        i, mention.start, mention.end, same, stance_at(sentence, mention.start, mention.end, exact=True), mention.text
+    )
 
 
 def _number_place(fact: ValueFact, i: int, sentence: str, mention: NumberMention) -> Place:
@@ -109,8 +112,23 @@ def _number_place(fact: ValueFact, i: int, sentence: str, mention: NumberMention
     return Place(i, mention.start, mention.end, right, stance, mention.text, mention.unit, mention.is_year)
 
 
-def _stance(sentence: str, start: int, end: int) -> str:
-    return stance_at(sentence, start, end)
+_DENIED_DEED = re.compile(
+    r"\s*(?:\w+n't|\w+ (?:not|never)|never)\s+(?:\w+ly )?(?P<verb>[a-z]+)|\s*(?:并没有|并未|没有|从未|"
+    r"没|未|不)(?P<deed>..)",
+    re.IGNORECASE,
+)
+
+
+def _text_stance(fact: ValueFact, sentence: str, start: int, end: int) -> str:
+    """As the clause says; ``X did not found it`` denies X when the question asks for who founded it."""
+    stance = stance_at(sentence, start, end)
+    match = _DENIED_DEED.match(sentence, end)
+    if not match or stance != "affirmed" or not fact.asked:
+        return stance
+    if match["deed"]:
+        return "denied" if match["deed"] in fact.asked else stance
+    asked = {stem(word) for word in re.findall(r"[A-Za-z]+", fact.asked)}
+    return "denied" if stem(match["verb"]) in asked else stance
 
 
 def _is_value(fact: ValueFact, sentence: str, mention: NumberMention) -> bool:
@@ -234,7 +252,7 @@ def _text_places(fact: ValueFact, i: int, sentence: str) -> list[Place]:
     if len(lowered) != len(sentence):
         lowered = sentence
     return [
-        Place(i, m.start(), m.end(), True, _stance(sentence, m.start(), m.end()), m.group())
+        Place(i, m.start(), m.end(), True, _text_stance(fact, sentence, m.start(), m.end()), m.group())
         for m in _pattern(_names(fact)).finditer(lowered)
         if m.end() > m.start()
     ]
@@ -249,7 +267,7 @@ _ANSWER_MARK = re.compile(
 )
 _OR = re.compile(
     r"^[\s,，;；(（]*(?:or|and/or|/|\||to|-|–|until|或者?|还是|抑或|要么|也?可能(?:是)?|maybe|perhaps|"
-    r"possibly|alternatively|if not|至|到|~)"
+    r"possibly|alternatively|another(?: one)?(?: (?:answer|value|number|figure))?(?: is)?|if not|至|到|~)"
     r"(?:[\s,，]*(?:maybe|perhaps|possibly|even|else|rather|about|around|also|it could be|it might be|"
     r"是|可能是?|也许是?))*[\s,，(（:：]*[$€£¥]?$",
     re.IGNORECASE,
@@ -266,7 +284,8 @@ def _judge_numeric(fact: ValueFact, parts: tuple[str, ...], places: list[Place],
     if affirmed:
         if final is not None and not final.right and final in rivals:
             return Finding("contradicted", f"the answer given is {final.text}", final.text)
-        rival = _in_its_place(fact, parts, affirmed, rivals) if final is None or not final.right else None
+        later = [p for p in rivals if final is None or not final.right or p[:2] > final[:2]]
+        rival = _in_its_place(fact, parts, affirmed, later)
         if rival is not None:
             return Finding("ambiguous", f"{affirmed[0].text} and {rival.text} are both offered", affirmed[0].text)
         if wrong_year := _other_year(fact, parts, affirmed):
@@ -351,7 +370,12 @@ def _between(parts: tuple[str, ...], first: Place, second: Place) -> str | None:
     else:
         return None
     unit = first.unit
-    return gap.strip()[len(unit) :] if unit and gap.strip().lower().startswith(unit) else gap
+    if unit.isascii():
+        return gap.strip()[len(unit) :] if unit and gap.strip().lower().startswith(unit) else gap
+    return _HAN_UNIT.sub("", gap.strip(), count=1)
+
+
+_HAN_UNIT = re.compile(r"^[^\s,，。或还可也至到]{0,2}?(?:左右|上下)?(?=[\s,，。或还可也至到]|$)")
 
 
 _WORDS = re.compile(r"[A-Za-z]{3,}|[\u4e00-\u9fff]{2,}")
@@ -470,6 +494,9 @@ def _is_alternative(fact: ValueFact, sentence: str, place: Place) -> bool:
     return not _pattern(_names(fact)).search(before.lower()[-40:])
 
 
+_QUALIFIES = re.compile(
+    r"(?:in|at|on|by|from|of|for|near|who|which|not|since|during|as|with)\b|在|于|不", re.IGNORECASE
+)
 _LIST = re.compile(r"\s*(?:,|，|、|;|；|&|\band\b|和|与|及|/|\n)\s*", re.IGNORECASE)
 
 
@@ -478,7 +505,7 @@ def _is_bare_list(fact: ValueFact, parts: tuple[str, ...], known: str) -> bool:
     if not fact.alone or len(parts) > 3:
         return False
     members = [m for part in parts for m in _LIST.split(part.strip(" .。!！")) if m.strip()]
-    if len(members) < 2 or any(len(m.split()) > 3 or len(m) > 24 for m in members):
+    if len(members) < 2 or any(len(m.split()) > 3 or len(m) > 24 or _QUALIFIES.match(m) for m in members):
         return False
     pattern = _pattern(_names(fact))
     others = [m for m in members if not pattern.search(m.lower())]

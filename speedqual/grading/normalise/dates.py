@@ -122,7 +122,7 @@ def _day(match: re.Match[str], settings: Settings) -> Reading:
 def _ordered(groups: dict[str, str | None], settings: Settings) -> Reading:
     """Two numbers before the year: the card's order, or the only one that makes a date."""
     a, b = int(groups["a"] or 0), int(groups["b"] or 0)
-    year = int(groups["y"]) if groups.get("y") else None
+    year = int(groups["y"] or 0) if groups.get("y") else None
     if year is None:
         if not settings.date_order:
             return Reading(None, AMBIGUOUS)

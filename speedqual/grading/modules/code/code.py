@@ -14,7 +14,7 @@ import evaluate
 from speedqual.grading.evaluating import compute
 
 
-class Code(evaluate.Metric):
+class Code(evaluate.Metric):  # type: ignore[misc]
     """Calls the grader itself: ``_compute`` adds nothing."""
 
     def _info(self) -> evaluate.MetricInfo:

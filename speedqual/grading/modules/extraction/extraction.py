@@ -14,7 +14,7 @@ import evaluate
 from speedqual.grading.evaluating import compute
 
 
-class Extraction(evaluate.Metric):
+class Extraction(evaluate.Metric):  # type: ignore[misc]
     """Calls the grader itself: ``_compute`` adds nothing."""
 
     def _info(self) -> evaluate.MetricInfo:
