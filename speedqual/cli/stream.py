@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from speedqual.cli.settings import DEFAULT_FILE
 from speedqual.cli.table import text_table
 from speedqual.display.safe import visible
 from speedqual.endpoints.base import RawReply
-from speedqual.endpoints.recordings import Recording, read_recording, recorded, write_recording
-from speedqual.errors import EndpointError, UsageError
-from speedqual.records import Attempt, Candidate, Message, Prompt
+from speedqual.endpoints.recordings import read_recording, recorded, write_recording
+from speedqual.errors import EndpointError, StorageError, UsageError
+from speedqual.records import Attempt, Candidate, Message, Price, Prompt
+
+if TYPE_CHECKING:
+    from speedqual.endpoints.client import Client
 
 __all__ = ["command"]
 
 _PROMPT = "Name the seven colours of the rainbow, one a line."
 _EVENT_ROWS = 40
+_HELP = "See speedqual stream --help"
 _SOURCE = "recorded by speedqual stream"
 _GOOD = ("ok", "empty", "filtered")
 _EXPECTED = (
@@ -39,6 +44,7 @@ _EXPECTED = (
 @click.option("--prompt", default=_PROMPT, help="What a live candidate is asked.")
 @click.option("--max-tokens", type=click.IntRange(1), default=256, show_default=True, help="For a live candidate.")
 @click.option("--base-url", default="", help="Where a live candidate is reached.")
+@click.option("--config", type=click.Path(path_type=Path), help=f"Settings with candidates. Default: {DEFAULT_FILE}.")
 @click.option("--split-think", is_flag=True, help="Take <think> tags in the answer for reasoning.")
 @click.option("--check", is_flag=True, help="Compare with what the recording expects; exit 1 when it differs.")
 @click.option("--all-events", is_flag=True, help=f"List every event, not the first {_EVENT_ROWS}.")
@@ -49,6 +55,7 @@ def command(
     prompt: str,
     max_tokens: int,
     base_url: str,
+    config: Path | None,
     split_think: bool,
     check: bool,
     all_events: bool,
@@ -65,25 +72,37 @@ def command(
     """
     path = Path(source)
     is_file = path.is_file()
-    if is_file:
-        raw, attempt, api, url_path = asyncio.run(_played(path))
-    else:
-        raw, attempt, api, url_path = asyncio.run(_live(source, base_url, prompt, max_tokens))
+    found = asyncio.run(_played(path) if is_file else _live(_candidate(source, base_url, config), prompt, max_tokens))
     if record is not None:
-        _write(record, recorded(raw, api=api, path=url_path, source=_SOURCE), attempt)
+        _write(record, found)
     if split_think:
         from speedqual.endpoints.thinking import split_think as split
 
-        attempt = split(attempt)
-    document = _document(attempt)
-    click.echo(json.dumps(document, ensure_ascii=False, indent=1) if as_json else _page(attempt, document, all_events))
+        found = replace(found, attempt=split(found.attempt))
+    document = _document(found)
+    if as_json:
+        click.echo(json.dumps(document, ensure_ascii=False, indent=1))
+    else:
+        click.echo(_page(found.attempt, document, all_events))
     if check and is_file:
         _compare(path, document)
-    if not is_file and attempt.outcome not in _GOOD:
-        raise EndpointError(f"the reply ended as {attempt.outcome}: {attempt.error_message}", where=source)
+    if not is_file and found.attempt.outcome not in _GOOD:
+        words = f"the reply ended as {found.attempt.outcome}: {found.attempt.error_message}"
+        raise EndpointError(words, where=source)
 
 
-async def _played(path: Path) -> tuple[RawReply, Attempt, str, str]:
+@dataclass(frozen=True)
+class _Found:
+    """One reply, and what a recording of it has to say besides."""
+
+    raw: RawReply
+    attempt: Attempt
+    api: str
+    path: str
+    price: Price | None = None
+
+
+async def _played(path: Path) -> _Found:
     from speedqual.endpoints.client import Client
     from speedqual.endpoints.player import play
     from speedqual.endpoints.recordings import endpoint_of
@@ -94,55 +113,77 @@ async def _played(path: Path) -> tuple[RawReply, Attempt, str, str]:
         candidate = Candidate(name=path.stem, endpoint=endpoint, model="recording", base_url=playing.url(path.stem))
         async with Client(environ={}) as client:
             await client.warm_up(replace(candidate, base_url=playing.url("none")))  # opens the connection
-            raw, attempt = await client.listen(candidate, _prompt(_PROMPT, 256))
-    return raw, attempt, recording.api, recording.path
+            raw, attempt = await _listen(client, candidate, _prompt(_PROMPT, 256))
+    return _Found(raw, attempt, recording.api, recording.path)
 
 
-async def _live(name: str, base_url: str, prompt: str, max_tokens: int) -> tuple[RawReply, Attempt, str, str]:
+def _candidate(name: str, base_url: str, config: Path | None) -> Candidate:
+    """A candidate of the settings by its name, or ENDPOINT/MODEL."""
+    from speedqual.cli.settings import read_settings
+    from speedqual.endpoints.naming import candidates_from_table, parse_candidate
+
+    file = config or (DEFAULT_FILE if DEFAULT_FILE.is_file() else None)
+    table = read_settings(file).get("candidates", {}) if file else {}
+    named = {one.name: one for one in candidates_from_table(table, str(file))}
+    if name in named:
+        return replace(named[name], base_url=base_url) if base_url else named[name]
+    if "/" not in name and not base_url:
+        raise UsageError("is no file, no candidate of the settings, and not ENDPOINT/MODEL", where=name, fix=_HELP)
+    return parse_candidate(name, base_url=base_url)
+
+
+async def _live(candidate: Candidate, prompt: str, max_tokens: int) -> _Found:
     import os
     from urllib.parse import urlsplit
 
     from speedqual.endpoints.access import base_url_of
     from speedqual.endpoints.client import Client
-    from speedqual.endpoints.naming import parse_candidate
+    from speedqual.endpoints.prices import price_of
     from speedqual.endpoints.registry import endpoint
 
-    if "/" not in name and not base_url:
-        raise UsageError("is neither a file nor ENDPOINT/MODEL", where=name, fix="See speedqual stream --help")
-    candidate = parse_candidate(name, base_url=base_url)
     asked, known = _prompt(prompt, max_tokens), endpoint(candidate.endpoint)
     async with Client() as client:
         await client.warm_up(candidate)
-        raw, attempt = await client.listen(candidate, asked)
-        if "stale_connection" in attempt.flags:  # the server dropped the kept-alive connection: nothing was asked yet
-            raw, attempt = await client.listen(candidate, asked)
-    request = known.request(candidate, asked, base_url_of(candidate, known, os.environ), None)
-    return raw, attempt, getattr(known, "wire", candidate.endpoint), urlsplit(request.url).path
+        raw, attempt = await _listen(client, candidate, asked)
+    path = urlsplit(known.request(candidate, asked, base_url_of(candidate, known, os.environ), None).url).path
+    return _Found(raw, attempt, getattr(known, "wire", candidate.endpoint), path, price_of(candidate))
+
+
+async def _listen(client: Client, candidate: Candidate, prompt: Prompt) -> tuple[RawReply, Attempt]:
+    raw, attempt = await client.listen(candidate, prompt)
+    if "stale_connection" in attempt.flags:  # the server had dropped the kept-alive connection: nothing was asked yet
+        raw, attempt = await client.listen(candidate, prompt)
+    return raw, attempt
 
 
 def _prompt(text: str, max_tokens: int) -> Prompt:
     return Prompt(messages=(Message("user", text),), max_tokens=max_tokens)
 
 
-def _write(path: Path, recording: Recording, attempt: Attempt) -> None:
+def _write(path: Path, found: _Found) -> None:
     from speedqual.endpoints.seen import seen
 
-    found = seen(attempt)
-    write_recording(replace(recording, expect={name: found[name] for name in _EXPECTED}), path)
+    told = seen(found.attempt)
+    recording = recorded(found.raw, api=found.api, path=found.path, source=_SOURCE)
+    try:
+        write_recording(replace(recording, expect={name: told[name] for name in _EXPECTED}), path)
+    except OSError as fault:
+        raise StorageError("cannot be written", where=str(path), fix=fault.strerror or "") from None
     click.echo(f"recorded {path}", err=True)
 
 
-def _document(attempt: Attempt) -> dict[str, Any]:
+def _document(found: _Found) -> dict[str, Any]:
     """Strict JSON: what was seen, every metric, and why one is missing."""
     from speedqual.endpoints.seen import seen
     from speedqual.timing import measure
 
-    measured = measure([attempt], failed_too=True)
-    flags = sorted({*attempt.flags, *measured.flags})
+    measured = measure([found.attempt], price=found.price, failed_too=True)
+    flags = sorted({*found.attempt.flags, *measured.flags})
     return {
-        **seen(attempt),
+        **seen(found.attempt),
         "flags": flags,
         "buffered": "buffered" in flags,
+        "price": found.price.to_dict() if found.price else None,
         "metrics": measured.metrics,
         "missing": measured.missing,
     }

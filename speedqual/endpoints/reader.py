@@ -127,7 +127,8 @@ class Decoder:
 
     def _object(self, kind: str, obj: Any) -> None:
         if not isinstance(obj, dict):
-            self._bad("an event is no JSON object")
+            if obj is not None:  # null is a keep-alive
+                self._bad("an event is no JSON object")
             return
         fault = self.reader.fault(obj, kind) if kind or may_be_fault(obj) else None
         if kind == BARE and fault is None:

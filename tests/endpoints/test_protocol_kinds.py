@@ -280,7 +280,8 @@ def test_events_set_apart_by_one_line_end_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    "noise", [": ping\n\n", "event: ping\ndata: ping\n\n", "data:\n\n", "data: {}\n\n", "retry: 1\n\n"]
+    "noise",
+    [": ping\n\n", "event: ping\ndata: ping\n\n", "data:\n\n", "data: {}\n\n", "data: null\n\n", "retry: 1\n\n"],
 )
 def test_keep_alives_are_nothing(noise: str) -> None:
     noise += "\n\n"

@@ -98,10 +98,33 @@ def test_a_live_reply_is_asked_for_and_recorded_without_the_key(live: str, tmp_p
     assert _speedqual(str(file), "--check").returncode == 0
 
 
+SETTINGS = """
+[candidates.mine]
+endpoint = "openai"
+model = "scripted"
+base_url = "{url}"
+price = {{input = 1000000, output = 2000000, as_of = "2026-11-01"}}
+"""
+
+
+def test_a_candidate_of_the_settings_with_its_price(live: str, tmp_path: Path) -> None:
+    file = tmp_path / "speedqual.toml"
+    file.write_text(SETTINGS.format(url=live))
+    document = _json("mine", "--config", str(file), OPENAI_API_KEY=KEY)
+    assert document["metrics"]["cost_usd"] == document["prompt_tokens"] + 2 * document["completion_tokens"]
+    assert document["price"]["as_of"] == "2026-11-01"
+
+
+def test_a_recording_that_cannot_be_written_is_a_storage_error(tmp_path: Path) -> None:
+    done = _speedqual(str(FOLDER / "W001.json"), "--record", str(tmp_path / "none" / "x.json"))
+    assert done.returncode == 4
+    assert "cannot be written" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (("no-such-file.json",), 2, "is neither a file nor ENDPOINT/MODEL"),
+        (("no-such-file.json",), 2, "is no file, no candidate of the settings, and not ENDPOINT/MODEL"),
         (("opnai/x",), 2, "Did you mean 'openai'"),
         (("openai/x", "--base-url", "http://127.0.0.1:9/v1"), 3, "the reply ended as unreachable"),
     ],
