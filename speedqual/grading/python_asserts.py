@@ -9,7 +9,6 @@ no value). Both processes are told nothing of each other but the socket that joi
 from __future__ import annotations
 
 import ast
-import asyncio
 import builtins
 import inspect
 import operator
@@ -20,7 +19,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from speedqual.grading.code_values import decode, encode
-from speedqual.grading.python_driver import load, raised
+from speedqual.grading.python_driver import load, raised, run_coroutine
 from speedqual.grading.sandbox.confine import SOCKET_FD
 from speedqual.grading.sandbox.framing import read_frame, write_frame
 
@@ -64,7 +63,7 @@ class _Server:
             before = encode(args, lambda _: None)
             value = _OPERATIONS[request["do"]](target, *args, **kwargs)
             if inspect.iscoroutine(value) and request["do"] == "await":
-                value = asyncio.run(value)
+                value = run_coroutine(value)
             reply: dict[str, Any] = {"value": encode(value, self.refer)}
             if encode(args, lambda _: None) != before:
                 reply["arguments"] = encode(args, self.refer)
@@ -416,4 +415,4 @@ def _run_functions(tree: ast.Module, space: dict[str, Any]) -> None:
         if node.name == "check" or (node.name.startswith("test") and not node.args.args):
             made = space[node.name](*arguments)
             if inspect.iscoroutine(made):
-                asyncio.run(made)
+                run_coroutine(made)

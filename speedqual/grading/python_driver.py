@@ -9,7 +9,6 @@ program does in one case reaches another.
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import random
 import re
@@ -63,7 +62,7 @@ def load(payload: dict[str, Any]) -> types.ModuleType:
         warnings.simplefilter("ignore", DeprecationWarning)
         code = _compile(payload)
     if code.co_flags & inspect.CO_COROUTINE:
-        asyncio.run(eval(code, module.__dict__))
+        run_coroutine(eval(code, module.__dict__))
     else:
         exec(code, module.__dict__)
     return module
@@ -83,7 +82,7 @@ def call(payload: dict[str, Any]) -> dict[str, Any]:
         args, kwargs = decode(payload["args"]), decode(payload["kwargs"])
         value = function(*args, **kwargs)
         if inspect.iscoroutinefunction(function):
-            value = asyncio.run(value)
+            value = run_coroutine(value)
         during = "value"
         reply = {"value": encode(value)}
         if payload.get("with_args"):
@@ -91,6 +90,13 @@ def call(payload: dict[str, Any]) -> dict[str, Any]:
     except BaseException as fault:
         return raised(fault, during)
     return reply
+
+
+def run_coroutine(coroutine: Any) -> Any:
+    """``asyncio.run``. The import stands here because a small worker forks faster; few programs need it."""
+    import asyncio
+
+    return asyncio.run(coroutine)
 
 
 def find(module: types.ModuleType, name: str) -> Any:
