@@ -114,7 +114,10 @@ def count(r: random.Random, level: int, lang: str) -> Puzzle:
         x, y = r.choice(((3, 5), (3, 7), (5, 3), (5, 7), (7, 3), (7, 5), (9, 5), (3, 9)))
     answer = sum(_fits(n, x, y, level) for n in range(low, high + 1))
     if lang == "zh":
-        odd = f"odd, divisible by {x} and not by {y}"
+        odd = f"是奇数、能被{x}整除但不能被{y}整除"
+        what = (f"能被{x}整除", f"能被{x}整除或能被{y}整除", odd)[level]
+        return Puzzle(f"从{low}到{high}（包括这两个数）的整数里，{what}的有多少个？", answer)
+    odd = f"odd, divisible by {x} and not by {y}"
     what = (f"divisible by {x}", f"divisible by {x} or by {y} or by both", odd)[level]
     return Puzzle(f"How many whole numbers from {low} to {high}, both included, are {what}?", answer)
 
