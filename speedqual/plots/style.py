@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import io
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -123,7 +124,8 @@ def to_svg(figure: Figure) -> str:
     with mpl.rc_context({"svg.hashsalt": "speedqual", "svg.fonttype": "path"}):
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     text = buffer.getvalue()
-    return text[text.index("<svg") :]
+    # the metadata block is nothing but addresses of vocabularies
+    return re.sub(r"\s*<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
 
 
 def save(figure: Figure, path: str | Path, dpi: int = 160) -> Path:

@@ -185,7 +185,7 @@ def test_canary_with_a_margin_forgives_a_loss_inside_it() -> None:
 
 
 def test_history_finds_the_change_and_a_slow_drift() -> None:
-    jump = [run(seed=s, slow=1.0 if s < 5 else 1.3).df for s in range(9)]
+    jump = [run(seed=100 + s, slow=1.0 if s < 5 else 1.3).df for s in range(9)]
     got = History(metrics=("e2e_ms",))(jump, [f"r{i}" for i in range(9)])
     assert got.trends["changes"].tolist() == [["r5"]] and "changes at r5" in got.verdict
     drift = [run(quality=0.9 - 0.012 * s, seed=s, n=400).df for s in range(12)]

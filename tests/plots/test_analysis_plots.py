@@ -1,0 +1,165 @@
+"""Every figure: drawn without a warning in both styles, with words, numbers and the same bytes each time."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+from speedqual import display
+from speedqual.analysis import Cliffs, Frontier, from_table
+from speedqual.analysis.base import Result
+from speedqual.analysis.cost import Cost
+from speedqual.analysis.deadlines import Deadlines
+from speedqual.analysis.degraded import Degraded
+from speedqual.analysis.gate import Gate
+from speedqual.analysis.history import History
+from speedqual.analysis.params import SpeedBySize
+from speedqual.analysis.routing import Routing
+from speedqual.analysis.tails import Tails
+from speedqual.analysis.tasks import ByTask
+from speedqual.errors import UsageError
+from speedqual.plots.axes import amount, log_ticks, shorten
+from speedqual.plots.forest import dominance
+from speedqual.plots.style import fonts, save, to_svg
+
+
+def run(seed: int = 0, n: int = 80) -> pd.DataFrame:
+    """Three candidates on a ladder, with Chinese names, two tasks, prices and speeds."""
+    rng = np.random.default_rng(seed)
+    frames = []
+    for k, (name, mean) in enumerate((("快速档", 0.5), ("standard", 0.7), ("强力档 <b>", 0.9))):
+        e2e = 100.0 * 2**k * rng.lognormal(0, 0.2, n)
+        frames.append(
+            pd.DataFrame(
+                {
+                    "candidate": name, "item": np.arange(n).astype(str), "outcome": "ok", "phase": "main", "evalset": "e",
+                    "task": np.where(np.arange(n) % 2, "code", "抽取"), "difficulty": np.where(np.arange(n) < n / 2, "easy", "hard"),
+                    "score": (rng.random(n) < mean).astype(float), "e2e_ms": e2e, "ttft_ms": e2e / 3, "cost_usd": 0.001 * 2**k,
+                    "decode_tok_s": 100.0 / 2**k, "params_b": 7.0 * 2**k, "ladder": "tiers", "rung": name, "x": 2.0 - k,
+                }
+            )
+        )  # fmt: skip
+    return pd.concat(frames, ignore_index=True)
+
+
+def board(count: int) -> Any:
+    rng = np.random.default_rng(count)
+    frame = pd.DataFrame(
+        {"m": [f"模型 candidate {i}" for i in range(count)], "q": rng.random(count), "s": rng.lognormal(3, 1, count)}
+    )
+    return from_table(frame, candidate="m", quality="q", n=200, seconds="s")
+
+
+def length_ladders(count: int) -> Any:
+    rng = np.random.default_rng(count)
+    names = ["4k", "8k", "16k", "32k", "64k", "128k"]
+    rows = [{"m": f"模型 {i}", **dict(zip(names, np.sort(rng.random(6))[::-1], strict=True))} for i in range(count)]
+    return from_table(pd.DataFrame(rows), candidate="m", rungs=names, n=300)
+
+
+RESULTS: dict[str, Callable[[], Result]] = {
+    "frontier of 3": lambda: Frontier(floor=0.6)(run()),
+    "frontier of 12": lambda: Frontier(floor=0.5)(board(12)),
+    "frontier of 70": lambda: Frontier()(board(70)),
+    "frontier of a rate": lambda: Frontier(x="speed")(run()),
+    "frontier of a triple": lambda: Frontier(x=("e2e", "cost"))(run()),
+    "frontier of 1": lambda: Frontier()(board(1)),
+    "one ladder": lambda: Cliffs()(run()),
+    "five ladders": lambda: Cliffs()(length_ladders(5)),
+    "seventy ladders": lambda: Cliffs()(length_ladders(70)),
+    "deadlines": lambda: Deadlines()(run()),
+    "deadlines of 70": lambda: Deadlines()(board(70)),
+    "budget": lambda: Deadlines(x="cost")(run()),
+    "routing": lambda: Routing()(run()),
+    "cost": lambda: Cost()(run()),
+    "tails": lambda: Tails(metric="e2e_ms")(run()),
+    "tails of a rate": lambda: Tails(metric="decode_tok_s")(run().assign(decode_tok_s=lambda d: 1e4 / d["e2e_ms"])),
+    "size": lambda: SpeedBySize()(run()),
+    "deployments": lambda: Degraded()(board(12)),
+    "gate": lambda: Gate()(run(0), run(1)),
+    "history": lambda: History()([run(s) for s in range(4)]),
+    "tasks": lambda: ByTask()(run()),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_drawn_in_both_styles_with_words_and_numbers(name: str) -> None:
+    result = RESULTS[name]()
+    for style in ("light", "dark"):
+        figure = result.plot(style=style)
+        assert figure.alt_text and len(figure.numbers)
+        svg = to_svg(figure)
+        assert svg.startswith("<svg") and "<script" not in svg and "<b>" not in svg
+
+
+def test_same_data_same_bytes(tmp_path: Path) -> None:
+    for ending in ("svg", "png", "pdf"):
+        one = save(Frontier(floor=0.6)(run()).plot(), tmp_path / f"a.{ending}")
+        two = save(Frontier(floor=0.6)(run()).plot(), tmp_path / f"b.{ending}")
+        assert one.read_bytes() == two.read_bytes(), ending
+
+
+def test_no_date_and_no_version_in_the_bytes(tmp_path: Path) -> None:
+    text = save(Cliffs()(run()).plot(), tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert "dc:date" not in text and "<dc:" not in text and "Matplotlib v" not in text
+
+
+def test_faster_is_to_the_right() -> None:
+    times = Frontier()(run()).plot().axes[0].get_xlim()
+    speeds = Frontier(x="speed")(run()).plot().axes[0].get_xlim()
+    assert times[0] > times[1] and speeds[0] < speeds[1]
+
+
+@pytest.mark.parametrize("count", [3, 12, 70])
+def test_labels_of_the_front_do_not_overlap(count: int) -> None:
+    figure = Frontier()(board(count)).plot()
+    FigureCanvasAgg(figure).draw()
+    boxes = [t.get_window_extent() for t in figure.axes[0].texts if t.get_text().startswith("模型")]
+    assert boxes
+    for a, b in itertools.combinations(boxes, 2):
+        assert not a.overlaps(b)
+
+
+def test_chinese_is_drawn_with_a_font_that_has_it() -> None:
+    if len(fonts()) == 1:
+        pytest.skip("no CJK font is installed")
+    figure = Frontier()(run()).plot()
+    families = figure.axes[0].texts[0].get_fontfamily()
+    assert any("CJK" in f or "Hei" in f or "Source Han" in f or "PingFang" in f for f in families)
+    FigureCanvasAgg(figure).draw()  # a missing glyph would warn, and warnings are errors
+
+
+def test_dominance_matrix_is_drawn_with_its_numbers() -> None:
+    figure = dominance(Frontier()(board(12)))
+    assert figure.numbers.shape == (12, 13) and "row dominates" in figure.alt_text
+
+
+def test_html_form_has_the_picture_the_words_and_the_table_and_is_escaped() -> None:
+    text = Frontier()(run()).plot()._repr_html_()
+    assert "<svg" in text and "<table" in text and "aria-label" in text and "强力档 &lt;b&gt;" in text
+
+
+def test_unknown_styles_and_endings_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no plot style 'sepia'"):
+        Frontier()(run()).plot(style="sepia")
+    with pytest.raises(UsageError, match=r"\.gif"):
+        save(Frontier()(run()).plot(), tmp_path / "a.gif")
+
+
+def test_every_result_finds_its_plot_through_the_registry() -> None:
+    for name, make in RESULTS.items():
+        assert display.find("plot", make()) is not None, name
+
+
+def test_amounts_ticks_and_names_as_people_read_them() -> None:
+    assert [amount(v, "ms") for v in (0.5, 999, 1000, 61_500)] == ["0.5 ms", "999 ms", "1 s", "61.5 s"]
+    assert amount(0.00001, "USD") == "$0.00001" and amount(12_345, "tokens") == "12,345 tokens"
+    assert log_ticks(1, 1000) == [1.0, 10.0, 100.0, 1000.0] and len(log_ticks(3.0, 3.3)) >= 2
+    assert shorten("short") == "short" and len(shorten("x" * 99, 20)) == 20
