@@ -18,6 +18,7 @@ __all__ = ["OPENAI", "OpenAIChat", "OpenAIReader", "chat_messages", "common_opti
 
 _COUNTS = frozenset({"usage", "x_groq", "timings", "time_info", "perf_metrics"})
 _REASONING_KEYS = ("reasoning_content", "reasoning", "reasoning_text", "thinking")
+_LIMITS = frozenset({"max_tokens", "max_completion_tokens"})  # servers refuse a request that has both
 _OFFICIAL_HOST = "api.openai.com"  # where reasoning models refuse max_tokens
 
 
@@ -175,7 +176,7 @@ class OpenAIChat(Adapter):
         if self.asks_usage:
             body["stream_options"] = {"include_usage": True}
         is_official = _OFFICIAL_HOST in base_url
-        if prompt.max_tokens is not None:
+        if prompt.max_tokens is not None and _LIMITS.isdisjoint(candidate.params):
             body["max_completion_tokens" if is_official else self.max_tokens_key] = prompt.max_tokens
         body |= common_options(candidate, prompt)
         if candidate.cache is not None and not is_official:

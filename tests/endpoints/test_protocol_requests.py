@@ -342,6 +342,8 @@ def test_a_parameter_of_none_takes_a_field_out_and_objects_merge() -> None:
 def test_openai_itself_wants_the_newer_name_of_the_limit() -> None:
     body = json.loads(_request("openai", base_url="https://api.openai.com/v1").body)
     assert (body["max_completion_tokens"], "max_tokens" in body) == (9, False)
+    own = _body("openai", params={"max_completion_tokens": 7})
+    assert (own["max_completion_tokens"], "max_tokens" in own) == (7, False)
 
 
 @pytest.mark.parametrize(
