@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from speedqual.grading.lenientjson import CutOff, NotJson, mend
@@ -22,14 +22,14 @@ MAX_FAILURES = 30
 """Broken values that are tried before the search stops: keeps a reply of a million brackets cheap."""
 
 
-class _Conflict(ValueError):
-    """One object gives two values for one key."""
+class _Repeated(ValueError):
+    """One object gives a key twice."""
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
-    if len(made) != len(pairs) and any(made[key] != value for key, value in pairs):
-        raise _Conflict
+    if len(made) != len(pairs):
+        raise _Repeated
     return made
 
 
@@ -41,7 +41,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_float=ExactFloat, pa
 
 
 def loads(text: str) -> Any:
-    """Strict JSON: no NaN, no key with two values; fractions keep their digits. Raises ValueError."""
+    """Strict JSON: no NaN, no key twice; fractions keep their digits. Raises ValueError."""
     try:
         value, end = _DECODER.raw_decode(text, len(text) - len(text.lstrip()))
     except RecursionError:
@@ -92,8 +92,22 @@ def find_json(text: str, keys: Collection[str] = (), *, want_list: bool = False)
             return Found(loads(text), "bare", 0, len(text), candidates=1)
         except ValueError:
             pass
+    if inner := _quoted(text):
+        found = find_json(inner, keys, want_list=want_list)
+        return replace(found, repairs={**found.repairs, "quoted": 1}) if found.exists else found
     values = _scan(text)
     return _choose(text, values, frozenset(keys), want_list=want_list)
+
+
+def _quoted(text: str) -> str:
+    """The JSON that a JSON string holds, when the whole reply is one, else ""."""
+    if text.lstrip()[:1] != '"' or '{\\"' not in text:
+        return ""
+    try:
+        inner = loads(text)
+    except ValueError:
+        return ""
+    return inner if isinstance(inner, str) and inner.lstrip()[:1] in {"{", "["} else ""
 
 
 _LOOKS_LIKE_JSON = re.compile(
@@ -192,8 +206,8 @@ def _fits(value: Any, keys: frozenset[str], want_list: bool) -> bool:
 
 _DENIED = re.compile(
     r"(?:\bnot|n't(?: \w+)?|\binstead of|\brather than|\bunlike|\bwrong|\bincorrect|\bnever|\bavoid|"
-    r"不是|而非|错误|不要|并非)"
-    r"[ ::：`'\"]*(?:[a-z]+ ?){0,2}[ ::：`'\"]*$",
+    r"\bexample|\binstance|\be\.g\.|\bdraft|不是|而非|错误|不要|并非|例如|比如|草稿)"
+    r"[ ,，::：`'\"]*(?:[a-z]+ ?){0,2}[ ::：`'\"]*$",
     re.IGNORECASE,
 )
 

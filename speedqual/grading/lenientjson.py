@@ -63,6 +63,8 @@ class _Reader:
         """Past white space and comments."""
         while True:
             if gap := _GAP.match(self.text, self.at):
+                if not gap.group().isascii():
+                    self.note("white_space")
                 self.at = gap.end()
             elif comment := _COMMENT.match(self.text, self.at):
                 self.note("comment")

@@ -41,6 +41,7 @@ IN_PROSE = {
     "denied draft": 'not {"total": 13} but {"total": 12}',
     "denied afterwards": '{"total": 12} (not {"total": 13})',
     "Chinese prose": '结果如下：{"total": 12}。其中{说明}略。',
+    "an example after": '{"total": 12}\nFor example, {"total": 5} would be wrong.',
     "empty braces after": '{"total": 12}\nUse {} for nothing.',
 }
 
