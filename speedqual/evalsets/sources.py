@@ -47,11 +47,12 @@ def find(name_or_path: str | Path) -> Source:
     text = str(name_or_path)
     if not text.strip():
         raise EvalSetError("the name of the eval set is empty", fix=f"Name a folder, or one of: {_builtin()}")
-    source = _seeded(text)
-    head, at, tag = text.rpartition("@")
-    if source is None and head:
+    source, (head, at, tag) = _find(text), text.rpartition("@")
+    if source is None and head and "#" not in tag:
         found = _seeded(head)
         source = replace(found, tag=tag) if found else None
+    elif source is None:
+        source = _seeded(text)
     if source is None:
         raise _unknown(text)
     if at and not tag:
@@ -63,7 +64,7 @@ def _seeded(text: str) -> Source | None:
     """What ``text`` names, where a last ``#7`` may be a seed; a file that has it in its name wins."""
     source = _find(text)
     head, mark, seed = text.rpartition("#")
-    if source is not None or not mark:
+    if source is not None or not mark or not head:
         return source
     found = _find(head)
     return replace(found, seed=_seed(seed, text)) if found else None
@@ -77,7 +78,7 @@ def with_seed(source: Source, seed: int) -> Source:
 
 
 def _seed(written: str, text: str) -> int:
-    if not (written.isascii() and written.isdigit()) or int(written[:20]) > MAX_SEED:
+    if not (written.isascii() and written.isdigit() and len(written) <= 10) or int(written) > MAX_SEED:
         what = f"{written[:40]!r} in {text[:80]!r} is no seed"
         raise EvalSetError(what, fix=f"Write a whole number from 0 to {MAX_SEED} behind the #, such as NAME#7")
     return int(written)
