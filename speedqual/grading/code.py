@@ -1,9 +1,10 @@
 """Grades programs: found in the answer, compiled by the language's real front end, tested in a sandbox (pass@1).
 
-Options of the card: ``mode: script | notebook``, ``python: ">=3.11"``, ``float_ok``, ``sandbox: auto | bubblewrap | landlock |
-none``, ``cpu_s``, ``memory_mb``, ``language``. Strict score: 1 when the program as written passes every test. Lenient score: 1
-when it does after a repair that is named in ``flags``. ``parts``: ``compiles``, ``tests``, ``passed``, ``test_fraction``,
-``first_failure`` (input, expected, got) and what ran it.
+Options of the card: ``mode: script | notebook``, ``python: ">=3.11"``, ``float_ok``, ``sandbox: auto |
+bubblewrap | landlock | none``, ``cpu_s``, ``memory_mb``, ``language``. Strict score: 1 when the program as
+written passes every test. Lenient score: 1 when it does after a repair that is named in ``flags``. ``parts``:
+``compiles``, ``tests``, ``passed``, ``test_fraction``, ``first_failure`` (input, expected, got) and what ran
+it.
 """
 
 from __future__ import annotations

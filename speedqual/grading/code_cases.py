@@ -105,7 +105,9 @@ def _case(case: Any, where: str) -> Case:
 def run_cases(
     sandbox: Sandbox, source: str, spec: Spec, limits: Limits, *, mode: str, float_ok: bool
 ) -> list[CaseOutcome]:
-    """Each case in a process of its own, in order; after a few limits hit the rest is not tried and counts as failed."""
+    """Each case in a process of its own, in order; after a few limits hit the rest is not tried and counts as
+    failed.
+    """
     outcomes: list[CaseOutcome] = []
     hits = 0
     for case in spec.cases:

@@ -1,8 +1,8 @@
 """Finding the program in an answer. Pure text: nothing is compiled or run here, and time is linear in the answer.
 
-Rules for Python, in order: the last fence that defines the entry point, with what it needs from other fences; prose between
-two different definitions decides whether the choice was clear; without a fence, the runs of lines that begin like a program;
-without a definition, a bare body under the prompt's own signature.
+Rules for Python, in order: the last fence that defines the entry point, with what it needs from other fences;
+prose between two different definitions decides whether the choice was clear; without a fence, the runs of lines
+that begin like a program; without a definition, a bare body under the prompt's own signature.
 """
 
 from __future__ import annotations
@@ -79,7 +79,10 @@ def canonical_language(word: str) -> str:
 
 
 def extract(text: str, *, language: str, entry_point: str = "", prompts: Sequence[str] = ()) -> Extracted:
-    """The program of ``language`` in an answer without its thinking. ``prompts``: texts of the item that may hold a signature."""
+    """The program of ``language`` in an answer without its thinking.
+
+    ``prompts``: texts of the item that may hold a signature.
+    """
     if not text.strip():
         return Extracted(failure="no_answer", how="the answer is empty")
     text = text.replace("\r\n", "\n")
@@ -359,8 +362,8 @@ _CODE_SIGNS: dict[str, str] = {
     "c": r"(?:#\s*include|#\s*define|//|/\*|[a-z_][\w\s*]*\w+\s*\(|typedef|struct)",
     "c++": r"(?:#\s*include|#\s*define|//|/\*|[a-z_][\w\s*:<>]*\w+\s*\(|typedef|struct|class|template|namespace|using)",
     "glsl": r"(?:#\s*version|precision|uniform|varying|attribute|in\b|out\b|void\b|vec\d|float|layout|//)",
-    "javascript": r"(?:import\b|export\b|function\b|async\b|const\b|let\b|var\b|class\b|//|/\*|\(|document|window|console)",
-    "typescript": r"(?:import\b|export\b|function\b|async\b|const\b|let\b|var\b|class\b|interface\b|type\b|enum\b|//|/\*|declare\b)",
+    "javascript": r"(?:(?:import|export|function|async|const|let|var|class)\b|//|/\*|\(|document|window|console)",
+    "typescript": r"(?:(?:import|export|function|async|const|let|var|class|interface|type|enum|declare)\b|//|/\*)",
 }
 
 

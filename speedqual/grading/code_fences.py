@@ -92,8 +92,8 @@ def _read_block(lines: list[str], at: int, opening: re.Match[str], scanner: Scan
 def _closing_line(lines: list[str], at: int, mark: str, scanner: Scanner | None, *, nested: bool) -> int | None:
     """The first line that closes; None = the block goes on to the end.
 
-    One that lies within a string of the program does not, if that string ends within ``LOOK_LINES``. In a Markdown block,
-    inner blocks are matched with their own closers first.
+    One that lies within a string of the program does not, if that string ends within ``LOOK_LINES``. In a
+    Markdown block, inner blocks are matched with their own closers first.
     """
     scan = scanner() if scanner else None
     depth, first = 0, None

@@ -71,12 +71,18 @@ class _Encoder:
 
 
 def encode(value: Any, foreign: Callable[[Any], Any] | None = None) -> Any:
-    """The JSON form. Raises TooLarge, and for any other type (subclasses included) Foreign unless ``foreign`` gives a form."""
+    """The JSON form.
+
+    Raises TooLarge, and for any other type (subclasses included) Foreign unless ``foreign`` gives a form.
+    """
     return _Encoder(foreign)(value)
 
 
 def decode(form: Any, tags: Mapping[str, Callable[[Any], Any]] | None = None) -> Any:
-    """The value behind a JSON form; ``tags`` adds decoders, unknown tags are plain objects. Raises ValueError when malformed."""
+    """The value behind a JSON form; ``tags`` adds decoders, unknown tags are plain objects.
+
+    Raises ValueError when malformed.
+    """
     if isinstance(form, list):
         return [decode(each, tags) for each in form]
     if not isinstance(form, dict):
@@ -112,9 +118,11 @@ _LEAVES: dict[str, Any] = {
 
 
 def equal(got: Any, expected: Any, *, float_ok: bool = True, tolerance: float = TOLERANCE) -> bool:
-    """Whether two decoded values are the same: type-exact, but int and float compare as numbers unless ``float_ok`` is False.
+    """Whether two decoded values are the same: type-exact, but int and float compare as numbers unless
+    ``float_ok`` is False.
 
-    Floats may differ by ``tolerance``, absolute or relative, whichever is wider; integers never. A bool is never a number.
+    Floats may differ by ``tolerance``, absolute or relative, whichever is wider; integers never. A bool is
+    never a number.
     """
     if _is_number(got) and _is_number(expected):
         return _same_number(got, expected, float_ok, tolerance)

@@ -1,4 +1,7 @@
-"""Front ends that are Python libraries. These functions run inside the sandbox; each returns ``{"ok": …, "error": …}``."""
+"""Front ends that are Python libraries.
+
+These functions run inside the sandbox; each returns ``{"ok": …, "error": …}``.
+"""
 
 from __future__ import annotations
 
@@ -104,7 +107,10 @@ def _expanded(node: Any, known: dict[int, int]) -> int:
 
 
 def html_(payload: dict[str, Any]) -> dict[str, Any]:
-    """The parse errors of the HTML standard; up to ``max_errors`` pass. Without doctype and ``<html>`` it is a fragment."""
+    """The parse errors of the HTML standard; up to ``max_errors`` pass.
+
+    Without doctype and ``<html>`` it is a fragment.
+    """
     source = payload["source"]
     head = source.lstrip()[:200].lower()
     parser = html5lib.HTMLParser()
@@ -127,7 +133,8 @@ def html_(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def sql_(payload: dict[str, Any]) -> dict[str, Any]:
-    """SQLite's parser and name resolution on the task's schema: definitions are carried out in memory, the rest explained.
+    """SQLite's parser and name resolution on the task's schema: definitions are carried out in memory, the rest
+    explained.
 
     Without a schema a name that is not known is no error: nobody said what there is.
     """

@@ -1,9 +1,10 @@
 """Assert-style tests in two confined processes: the program in one, its tests in the other, values between them.
 
-``serve`` loads the program and answers calls; ``test`` runs the asserts against stand-ins. So the expected values that an
-assert contains are never in the program's interpreter: it cannot patch ``assert``, walk frames to the answers, or return an
-object that claims to be equal to everything (an object that is not of a built-in type stays where it is; its stand-in equals
-no value). Both processes are told nothing of each other but the socket that joins them.
+``serve`` loads the program and answers calls; ``test`` runs the asserts against stand-ins. So the expected
+values that an assert contains are never in the program's interpreter: it cannot patch ``assert``, walk frames
+to the answers, or return an object that claims to be equal to everything (an object that is not of a built-in
+type stays where it is; its stand-in equals no value). Both processes are told nothing of each other but the
+socket that joins them.
 """
 
 from __future__ import annotations
@@ -242,7 +243,10 @@ def _exception(name: str) -> type[Exception] | None:
 
 
 class Remote:
-    """Stands for an object of the program. Equal to no value; compared with another stand-in by the program's own rules."""
+    """Stands for an object of the program.
+
+    Equal to no value; compared with another stand-in by the program's own rules.
+    """
 
     __slots__ = ("_client", "_number")
 
@@ -291,8 +295,9 @@ def _forward(do: str) -> Callable[..., Any]:
 
 
 def _operate(do: str) -> Callable[..., Any]:
-    """An operator of the program. With a plain value it may give another object, never a plain value: otherwise an object
-    that is near to every number (``abs(f(x) - 0.5) < 1e-6``) would pass."""
+    """An operator of the program. With a plain value it may give another object, never a plain value: otherwise
+    an object that is near to every number (``abs(f(x) - 0.5) < 1e-6``) would pass.
+    """
 
     def operate(self: Remote, *args: Any) -> Any:
         value = _ask(self, do, *args)
@@ -406,7 +411,9 @@ def _stand_in(client: _Client, name: str, about: dict[str, Any]) -> Any:
 
 
 def _run_functions(tree: ast.Module, space: dict[str, Any]) -> None:
-    """``check(candidate)`` as HumanEval has it, or every ``test_…`` that needs no argument, unless the tests call them."""
+    """``check(candidate)`` as HumanEval has it, or every ``test_…`` that needs no argument, unless the tests
+    call them.
+    """
     called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
     for node in tree.body:
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or node.name in called:

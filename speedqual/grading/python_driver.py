@@ -1,10 +1,10 @@
 """Runs inside the sandbox: compiles a program, or loads it and calls its entry point. It is told inputs, never answers.
 
-Why a pass can be trusted although the program shares this interpreter and can read, patch or forge anything in it: what
-leaves is a value, and the value is compared outside with an expectation that never comes in. A program that walks frames,
-patches built-ins, prints markers, writes a forged reply or ends early can at most report some value of its own; to report
-the right one it has to know it, which is what is being tested. Each case runs in a process of its own, so nothing that a
-program does in one case reaches another.
+Why a pass can be trusted although the program shares this interpreter and can read, patch or forge anything in
+it: what leaves is a value, and the value is compared outside with an expectation that never comes in. A program
+that walks frames, patches built-ins, prints markers, writes a forged reply or ends early can at most report
+some value of its own; to report the right one it has to know it, which is what is being tested. Each case runs
+in a process of its own, so nothing that a program does in one case reaches another.
 """
 
 from __future__ import annotations

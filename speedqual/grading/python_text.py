@@ -1,4 +1,6 @@
-"""Reading Python as text, in linear time and without compiling it: where strings span lines, what a block defines and uses."""
+"""Reading Python as text, in linear time and without compiling it: where strings span lines, what a block
+defines and uses.
+"""
 
 from __future__ import annotations
 
@@ -129,13 +131,11 @@ def used_names(source: str) -> set[str]:
 
 
 def signature_of(text: str, name: str) -> tuple[str, str]:
-    """(what stands before it, the signature up to its colon) of the last ``def name`` in a prompt; empty when absent."""
-    found = None
-    for found in re.finditer(rf"^([ \t]*)(?:async[ \t]+)?def[ \t]+{re.escape(name)}[ \t]*\(", text, re.MULTILINE):
-        pass
-    if found is None:
+    """(what stands before it, the signature up to its colon) of the last ``def name``; empty when absent."""
+    every = list(re.finditer(rf"^[ \t]*(?:async[ \t]+)?def[ \t]+{re.escape(name)}[ \t]*\(", text, re.MULTILINE))
+    if not every:
         return "", ""
-    depth = 0
+    found, depth = every[-1], 0
     for at in range(found.end() - 1, min(len(text), found.end() + 2000)):
         depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(text[at], 0)
         if depth == 0 and text[at] == ":":

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import stat
 import time
 from pathlib import Path
 
 import pytest
+
 from speedqual.grading import checkers
 from speedqual.grading.base import grader_for
 from speedqual.grading.checkers.base import first_error
@@ -115,7 +115,7 @@ def test_devices_are_still_devices_after_failed_compilations() -> None:
     for language, source in (("go", "package main\nfunc main() { x }"), ("rust", "fn main() { x }"), ("c", "int x")):
         if language in INSTALLED:
             assert check(language, source).ok is False
-    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
 
 
 def grade(text: str, language: str, **row: object) -> Grade:

@@ -7,6 +7,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from speedqual.grading.code_extraction import ALIASES, canonical_language, extract
 from speedqual.grading.code_fences import fences, language_of
 from speedqual.grading.code_repairs import repaired

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
+
 from speedqual.grading.base import grader_for
 from speedqual.grading.sandbox import best_backend
 from speedqual.records import Answer, EvalSet, Grade, GraderSpec, Item
@@ -151,13 +152,13 @@ class TestIndentation:
 
 
 class TestAsync:
-    TESTS = {"entry_point": "fetch", "cases": [{"args": [1], "expect": 2}]}
+    TESTS: ClassVar[dict[str, Any]] = {"entry_point": "fetch", "cases": [{"args": [1], "expect": 2}]}
 
     def test_a_coroutine_function_is_awaited(self) -> None:
         body = "async def fetch(n):\n    return n + 1\n"
         passes(fenced(body), self.TESTS)
         passes(fenced(f"import asyncio\n{body}print(asyncio.run(fetch(1)))"), self.TESTS)
-        passes(fenced(f"import asyncio\nasync def fetch(n):\n    await asyncio.sleep(0)\n    return n + 1"), self.TESTS)
+        passes(fenced("import asyncio\nasync def fetch(n):\n    await asyncio.sleep(0)\n    return n + 1"), self.TESTS)
 
     def test_top_level_await_needs_notebook_mode(self) -> None:
         body = "async def fetch(n):\n    return n + 1\nawait fetch(1)"
@@ -379,7 +380,7 @@ class TestPartialLogic:
 
 
 class TestAsserts:
-    TESTS = {
+    TESTS: ClassVar[dict[str, Any]] = {
         "entry_point": "f",
         "asserts": "def check(candidate):\n    assert candidate(1) == 1\n    assert candidate([2]) == [2]\n",
     }

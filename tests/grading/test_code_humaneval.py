@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from speedqual.grading.base import Grader, grader_for
 from speedqual.records import Answer, EvalSet, GraderSpec, Item
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from speedqual.grading.code_values import Foreign, TooLarge, decode, encode, equal, show
 
 LEAVES = st.one_of(

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from speedqual.grading.base import grader_for
 from speedqual.grading.sandbox import possible_backends, probe
 from speedqual.records import Answer, EvalSet, Grade, GraderSpec, Item

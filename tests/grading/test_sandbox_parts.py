@@ -14,6 +14,7 @@ import threading
 from pathlib import Path
 
 import pytest
+
 import speedqual
 from speedqual.grading.sandbox import (
     Job,

@@ -1,4 +1,6 @@
-"""Does it compile? Each language by its real front end; one that is not installed gives ``not_checked``, never a verdict."""
+"""Does it compile? Each language by its real front end; one that is not installed gives ``not_checked``, never
+a verdict.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,11 @@ _CHECKERS: dict[str, Checker] = {
 
 
 def check(language: str, source: str, context: Mapping[str, Any] | None = None) -> Check:
-    """Whether a program compiles, in any language but Python (whose interpreter the grader chooses). Never raises for a source.
+    """Whether a program compiles, in any language but Python (whose interpreter the grader chooses). Never
+    raises for a source.
 
-    ``context``: the row, for what bears on a check (``schema`` of SQL, ``prelude`` and ``stage`` of GLSL, ``max_errors``).
+    ``context``: the row, for what bears on a check (``schema`` of SQL, ``prelude`` and ``stage`` of GLSL,
+    ``max_errors``).
     """
     checker = _CHECKERS.get(language)
     if checker is None:

@@ -1,7 +1,8 @@
 """What a check says, and how front ends are run: found at run time, confined like the programs that they read.
 
-A compiler that reads hostile text can be made to show files of the host, to loop and to write where it should not. So each
-runs in the sandbox under the limits of a test, its source is at most 256 KB, and of its messages one line is kept.
+A compiler that reads hostile text can be made to show files of the host, to loop and to write where it should
+not. So each runs in the sandbox under the limits of a test, its source is at most 256 KB, and of its messages
+one line is kept.
 """
 
 from __future__ import annotations
@@ -81,7 +82,10 @@ def not_checked(why: str) -> Check:
 
 @cache
 def program(name: str) -> str:
-    """The real path of an installed program; empty when it is absent. Version managers' stand-ins are looked through."""
+    """The real path of an installed program; empty when it is absent.
+
+    Version managers' stand-ins are looked through.
+    """
     found = shutil.which(name)
     if not found:
         return ""

@@ -13,9 +13,10 @@ __all__ = ["CHECKERS"]
 
 _NO_ADDRESS_LIMIT = replace(LIMITS, memory_mb=0)  # these reserve far more address space than they use
 _LARGE = replace(LIMITS, memory_mb=4096)
+_GO_ENVIRONMENT = 'GOCACHE="$PWD" GOPATH="$PWD" GO111MODULE=off GOFLAGS= GOTOOLCHAIN=local GOMAXPROCS=2'
 _GAVE_UP = re.compile(
-    r"out of memory|nesting depth|recursion limit|stack overflow|StackOverflowError|OutOfMemoryError|internal compiler error"
-    r"|cannot allocate|memory exhausted|bracket nesting level",
+    r"out of memory|nesting depth|recursion limit|stack overflow|StackOverflowError|OutOfMemoryError"
+    r"|internal compiler error|cannot allocate|memory exhausted|bracket nesting level",
     re.IGNORECASE,
 )
 
@@ -84,7 +85,7 @@ class Go:
         """One file. Its caches live and die with its folder."""
         if not re.search(r"^\s*package\s+\w+", source, re.MULTILINE):
             return Check(ok=False, checker=self.version(), why="error: expected 'package'")
-        script = 'export GOCACHE="$PWD" GOPATH="$PWD" GO111MODULE=off GOFLAGS= GOTOOLCHAIN=local GOMAXPROCS=2 && exec "$0" vet ./answer.go'
+        script = f'export {_GO_ENVIRONMENT} && exec "$0" vet ./answer.go'
         argv = ("/bin/sh", "-c", script, program("go"))
         limits = replace(_NO_ADDRESS_LIMIT, cpu_s=30.0, disk_mb=256, files=5000, may_idle=True)
         return _verdict(argv, self.version(), error=r"answer\.go:\d", files={"answer.go": source}, limits=limits)[0]
@@ -107,8 +108,8 @@ class Java:
         )
         found = re.search(public, source, re.MULTILINE)
         name = f"{found[1] if found else 'Answer'}.java"
-        argv = (program("javac"), "-J-Xmx256m", "-J-Xss4m", "-J-XX:+UseSerialGC", "-J-XX:TieredStopAtLevel=1", "-proc:none",
-                "-nowarn", "-implicit:none", "-d", ".", "-encoding", "UTF-8", name)  # fmt: skip
+        argv = (program("javac"), "-J-Xmx256m", "-J-Xss4m", "-J-XX:+UseSerialGC", "-J-XX:TieredStopAtLevel=1",
+                "-proc:none", "-nowarn", "-implicit:none", "-d", ".", "-encoding", "UTF-8", name)  # fmt: skip
         limits = replace(_NO_ADDRESS_LIMIT, may_idle=True)
         return _verdict(argv, self.version(), files={name: source}, limits=limits)[0]
 

@@ -15,7 +15,10 @@ LIMITS = Limits(cpu_s=5.0, memory_mb=512)
 
 
 def check(source: str, sandbox: Sandbox, *, mode: str = "script") -> Check:
-    """Whether ``source`` compiles on the sandbox's interpreter. Notebook mode allows top-level await and drops magics."""
+    """Whether ``source`` compiles on the sandbox's interpreter.
+
+    Notebook mode allows top-level await and drops magics.
+    """
     name = f"python {sandbox.python.version}"
     if len(source.encode("utf-8", "surrogatepass")) > MAX_SOURCE_BYTES:
         return gave_up("the source is larger than 256 KB", name)

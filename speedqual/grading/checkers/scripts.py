@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from speedqual.grading.checkers.base import Check, gave_up, not_checked, program, tools, version_of
-from speedqual.grading.sandbox import Service, SandboxLost
+from speedqual.grading.sandbox import SandboxLost, Service
 
 __all__ = ["CHECKERS"]
 

@@ -69,7 +69,8 @@ def keep_from_tracers() -> None:
 def confine(limits: Limits, *, profile: seccomp.Profile, rules: landlock.Rules | None, folder: str) -> None:
     """Everything from the parent-death signal to the call filter, in the folder that is this process's own.
 
-    ``rules`` None = the kernel has no Landlock: bubblewrap's mounts stand alone then. Raises OSError when one step fails: the caller must not run anything then.
+    ``rules`` None = the kernel has no Landlock: bubblewrap's mounts stand alone then. Raises OSError when one
+    step fails: the caller must not run anything then.
     """
     parent = os.getppid()
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

@@ -24,7 +24,10 @@ Ended = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits(Plain):
-    """What one process may use. The CPU limit decides; ``wall_s`` is a multiple of it, so a loaded host fails nobody."""
+    """What one process may use.
+
+    The CPU limit decides; ``wall_s`` is a multiple of it, so a loaded host fails nobody.
+    """
 
     cpu_s: float = 5.0
     memory_mb: int = 512  # address space; 0 = not limited that way (for programs that reserve more than they use)
@@ -63,7 +66,10 @@ class Job(Plain):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result(Plain):
-    """How one role ended. Everything here was seen from outside the process but ``reply`` and ``output``: those it wrote."""
+    """How one role ended.
+
+    Everything here was seen from outside the process but ``reply`` and ``output``: those it wrote.
+    """
 
     ended: Ended
     code: int

@@ -1,7 +1,7 @@
 """Landlock through plain system calls: what may be read, where may be written, no TCP, no signal to the outside.
 
-Needs Linux ≥ 5.13; network rules from ABI 4, the signal and abstract socket scopes from ABI 6. Works for root and for an
-ordinary user alike. Paths that do not exist are left out.
+Needs Linux ≥ 5.13; network rules from ABI 4, the signal and abstract socket scopes from ABI 6. Works for root
+and for an ordinary user alike. Paths that do not exist are left out.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class _Beneath(ctypes.Structure):
 class Rules:
     """What may be read and written, put together once and enforced in many children.
 
-    ``read``: files and folders that may be read and executed; ``write``: folders where plain files may be made, and files
-    (such as ``/dev/null``) that may be written; ``tree``: sub-folders may be made there too.
+    ``read``: files and folders that may be read and executed; ``write``: folders where plain files may be made,
+    and files (such as ``/dev/null``) that may be written; ``tree``: sub-folders may be made there too.
     """
 
     def __init__(self, *, read: Iterable[str], write: Iterable[str], tree: bool = False) -> None:

@@ -1,4 +1,6 @@
-"""The ways to start a worker: inside bubblewrap, under Landlock alone, or bare (resource limits only, never by default)."""
+"""The ways to start a worker: inside bubblewrap, under Landlock alone, or bare (resource limits only, never by
+default).
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,8 @@ class Interpreter:
 
 _TELL = (
     "import json, platform, sys, sysconfig; print(json.dumps([platform.python_version(), "
-    "[sysconfig.get_path('stdlib'), sysconfig.get_path('platstdlib'), sys.base_prefix + '/bin', sys.base_prefix + '/lib']]))"
+    "[sysconfig.get_path('stdlib'), sysconfig.get_path('platstdlib'), sys.base_prefix + '/bin', "
+    "sys.base_prefix + '/lib']]))"
 )
 
 

@@ -100,7 +100,10 @@ class Sandbox:
         weakref.finalize(self, _release, self._idle, self._owner)
 
     def run(self, job: Job) -> list[Result]:
-        """The result of each role. A lost worker is replaced and the job tried once more; then SandboxLost is raised."""
+        """The result of each role.
+
+        A lost worker is replaced and the job tried once more; then SandboxLost is raised.
+        """
         try:
             return self._run_once(job)
         except SandboxLost:

@@ -1,8 +1,8 @@
 """A system call filter, assembled by hand and installed with ``prctl``: nothing to compile, nothing to install.
 
-Two profiles. ``test`` (model code under an interpreter): a list of allowed calls, no new process, no program, no socket but
-a stream pair, signals to itself alone. ``tool`` (a compiler): all but a list of dangerous calls; it may start programs.
-A refused call returns an error, so that ordinary code meets an ordinary exception.
+Two profiles. ``test`` (model code under an interpreter): a list of allowed calls, no new process, no program,
+no socket but a stream pair, signals to itself alone. ``tool`` (a compiler): all but a list of dangerous calls;
+it may start programs. A refused call returns an error, so that ordinary code meets an ordinary exception.
 """
 
 from __future__ import annotations

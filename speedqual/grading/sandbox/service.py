@@ -20,7 +20,10 @@ MAX_ANSWER_BYTES = 1 << 20
 
 
 class Service:
-    """Starts ``argv`` in a sandbox's backend. It ends when its input is closed, which also happens when this process ends."""
+    """Starts ``argv`` in a sandbox's backend.
+
+    It ends when its input is closed, which also happens when this process ends.
+    """
 
     def __init__(self, sandbox: Sandbox, argv: Sequence[str], *, readable: Sequence[str] = ()) -> None:
         more = (*sandbox.readable, *readable)

@@ -1,7 +1,7 @@
 """System call numbers by architecture: what a test may call, what is checked by argument, what a compiler may not call.
 
-Each entry is ``name:x86_64:aarch64``, ``-`` where the architecture has no such call. Source: the kernel's ``unistd_64.h``
-and ``asm-generic/unistd.h``.
+Each entry is ``name:x86_64:aarch64``, ``-`` where the architecture has no such call. Source: the kernel's
+``unistd_64.h`` and ``asm-generic/unistd.h``.
 """
 
 from __future__ import annotations

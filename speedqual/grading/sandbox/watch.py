@@ -16,7 +16,10 @@ _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 class Watched:
-    """A running child and all that is known of it. ``on_ready`` and ``check_limits`` are called by the worker's loop."""
+    """A running child and all that is known of it.
+
+    ``on_ready`` and ``check_limits`` are called by the worker's loop.
+    """
 
     def __init__(
         self, pid: int, folder: str, limits: Limits, *, result_fd: int, output_fd: int, started_s: float
@@ -133,7 +136,9 @@ class Watched:
 
 
 def _times(pid: int) -> tuple[float, float | None]:
-    """Seconds of CPU used by all threads, and seconds in which the first one ran or waited for a CPU (None = unknown)."""
+    """Seconds of CPU used by all threads, and seconds in which the first one ran or waited for a CPU (None =
+    unknown).
+    """
     cpu_s, awake_s = 0.0, None
     with contextlib.suppress(OSError, ValueError, IndexError):
         with open(f"/proc/{pid}/stat") as file:  # noqa: PTH123

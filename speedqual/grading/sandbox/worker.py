@@ -1,8 +1,9 @@
 """The warm worker: a small process that forks one confined child for each role of a job and watches it from outside.
 
-It starts with an empty environment, reads jobs from descriptor 0 and writes results to descriptor 1, each a length and
-JSON. It is single-threaded, never runs anything of a model, cannot be traced by its children, and ends with all of them when
-its parent goes away. Nothing that a child can write decides how the child is said to have ended.
+It starts with an empty environment, reads jobs from descriptor 0 and writes results to descriptor 1, each a
+length and JSON. It is single-threaded, never runs anything of a model, cannot be traced by its children, and
+ends with all of them when its parent goes away. Nothing that a child can write decides how the child is said to
+have ended.
 """
 
 from __future__ import annotations
@@ -154,7 +155,9 @@ def _stdin(role: Role) -> int:
 
 
 def _drive(driver: Driver, payload: Any, nonce: str) -> int:
-    """Run a driver with nothing of ours left in reach but itself, and write what it returns: the nonce, then one line of JSON."""
+    """Run a driver with nothing of ours left in reach but itself, and write what it returns: the nonce, then
+    one line of JSON.
+    """
     for name in [name for name in sys.modules if name.partition(".")[0] == "speedqual"]:
         del sys.modules[name]
     reply = f"{nonce}{json.dumps(driver(payload))}\n".encode("ascii")
