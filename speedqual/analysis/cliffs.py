@@ -127,7 +127,7 @@ def _step_labels(ladder: Ladder, s: Steps, rule: Cliffs) -> list[str]:
 
 def _pick(ladder: Ladder, s: Steps, labels: list[str], rule: Cliffs, power: float) -> Judged:
     """The ladder's label from those of its steps."""
-    fault = _rung_fault(ladder, s, rule)
+    fault = _rung_fault(s, labels, rule)
     if fault is not None:
         rung = ladder.rungs[fault]
         why = f"{rung} is {100 * -s.drop[fault]:.0f} points worse than the harder {ladder.rungs[fault + 1]}"
@@ -169,9 +169,17 @@ def _missing(ladder: Ladder, s: Steps, i: int, rule: Cliffs) -> str:
     return "; ".join(lacks)
 
 
-def _rung_fault(ladder: Ladder, s: Steps, rule: Cliffs) -> int | None:
-    """A rung worse than the next harder one by more than delta, beyond chance: something is wrong with that rung."""
+def _rung_fault(s: Steps, labels: list[str], rule: Cliffs) -> int | None:
+    """A rung worse than the next harder one by more than delta, beyond chance: something is wrong with that rung.
+
+    Where another step is a cliff, noise upwards must not hide it: then the rung must be the cliff's own lower one, or
+    the rise must hold after Holm over the steps.
+    """
     rises = np.flatnonzero((-s.drop > rule.delta) & (s.p_rise <= rule.alpha))
+    found = [i for i, label in enumerate(labels) if label in ("cliff", "suspected edge")]
+    if found:
+        sure = holm(s.p_rise) <= rule.alpha
+        rises = np.array([i for i in rises if sure[i] or i - 1 in found], dtype=int)
     return int(rises[np.argmin(s.drop[rises])]) if rises.size else None
 
 
