@@ -40,7 +40,7 @@ def seen(attempt: Attempt) -> dict[str, Any]:
         "cached_tokens": usage.n_cached,
         "cache_write_tokens": usage.n_cache_write,
         "token_source": usage.source,
-        "n_events": line.n_frames,
+        "n_events": len(line.events) if line.n_frames is None else line.n_frames,
         "ttft_ms": _after(attempt, line.events[0].t_ns if line.events else None),
         "first_answer_ms": _after(attempt, answers[0].t_ns if answers else None),
         "last_token_ms": _after(attempt, line.events[-1].t_ns if line.events else None),
