@@ -19,9 +19,9 @@ from speedqual.analysis.draws import multinomial_weights
 from speedqual.analysis.faults import suspicious_groups
 from speedqual.analysis.features import additive_gain, as_groups, cross_fitted, easy_groups, folds_of
 from speedqual.analysis.intervals import cluster_sums
-from speedqual.analysis.policy import Policy
 from speedqual.analysis.tidy import Table, tidy
 from speedqual.errors import UsageError
+from speedqual.running.policy import Policy
 
 __all__ = ["Routing", "RoutingResult"]
 

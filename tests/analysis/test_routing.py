@@ -11,9 +11,9 @@ import pytest
 
 from speedqual.analysis import from_table
 from speedqual.analysis.features import folds_of
-from speedqual.analysis.policy import Policy
 from speedqual.analysis.routing import Routing
 from speedqual.errors import ConfigError, UsageError
+from speedqual.running.policy import Policy
 
 # four items: fast right on 1 and 2, strong right on 1, 2 and 3
 ITEMS = pd.DataFrame(
