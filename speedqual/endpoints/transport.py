@@ -52,11 +52,14 @@ class Exchange:
         self._left = max_bytes
         self._limit = max_bytes
         self._tail = b""
+        self._t_send: int | None = None
         self._drain: asyncio.TimerHandle | None = None
 
     @property
     def t_send(self) -> int | None:
         """When the first byte of the request was handed to the socket; unknown without our protocol."""
+        if self.ended.done():
+            return self._t_send  # the socket may serve another request by now
         return self.sock.t_send if self.sock is not None else self.t_asked
 
     def begin(self, sock: StampedSocket | None, *, reused: bool) -> None:
@@ -97,7 +100,7 @@ class Exchange:
             self._drain.cancel()
             self._drain = None
         if not self.ended.done():
-            self.ending, self.error = ending, error
+            self.ending, self.error, self._t_send = ending, error, self.t_send
             self.ended.set_result(None)
 
     def fail(self, ending: Ending, error: str) -> None:

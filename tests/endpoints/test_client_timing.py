@@ -1,6 +1,7 @@
 """The client's stamps against the true send times of a server in another process, with slack for a busy machine."""
 
 import asyncio
+import socket
 import ssl
 import sys
 import time
@@ -14,6 +15,7 @@ from speedqual.endpoints import client as client_module
 from speedqual.endpoints import sockets, transport_call
 from speedqual.endpoints.client import Client
 from speedqual.endpoints.scripted import Script, ScriptedServer, serve_in_process
+from speedqual.endpoints.transport import Exchange
 from speedqual.records import Candidate, Message, Prompt
 
 PROMPT = Prompt(messages=(Message("user", "Hello"),))
@@ -72,6 +74,17 @@ async def test_the_start_is_when_the_request_goes_out_not_when_the_connection_op
     assert first.timeline.connection == "new"
     assert second.timeline.connection == "reused"
     assert second.timeline.t_send > first.timeline.t_close
+
+
+async def test_a_connection_given_to_the_next_request_keeps_the_start_of_the_last():
+    first, second = (Exchange((), lambda: False, 1000) for _ in range(2))
+    sock = sockets.StampedSocket(socket.AF_INET, socket.SOCK_STREAM, 0)
+    with sock:
+        first.begin(sock, reused=False)
+        sock.t_send = 5
+        first.end("eof")
+        second.begin(sock, reused=True)
+        assert (first.t_send, second.t_send) == (5, None)
 
 
 async def test_stamps_are_refused_when_the_wall_clock_steps(monkeypatch):
