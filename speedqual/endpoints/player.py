@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from http import HTTPStatus
 from pathlib import Path
 from threading import Thread
+from urllib.parse import quote, unquote
 
 from speedqual.endpoints.recordings import Recording, read_recording
 from speedqual.errors import EndpointError
@@ -37,7 +38,7 @@ class Playing:
 
     def url(self, name: str) -> str:
         """The base URL under which the recording ``name`` (a file name without its suffix) is played."""
-        return f"http://127.0.0.1:{self.port}/r/{name}"
+        return f"http://127.0.0.1:{self.port}/r/{quote(name, safe='')}"
 
 
 @contextmanager
@@ -87,7 +88,7 @@ class _Connection(socketserver.BaseRequestHandler):
     def handle(self) -> None:
         with contextlib.suppress(ConnectionError, ValueError):
             while (path := self._read_request()) is not None:
-                recording = self.server.recordings.get(path.split("/")[2] if path.startswith("/r/") else "")
+                recording = self.server.recordings.get(unquote(path.split("/")[2]) if path.startswith("/r/") else "")
                 if recording is None:
                     self._refuse()
                 elif not self._play(recording, time.perf_counter()):

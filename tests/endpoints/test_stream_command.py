@@ -59,11 +59,11 @@ def test_a_recording_is_as_it_expects(name: str) -> None:
 def test_a_recording_that_is_not_as_it_expects_fails_the_check(tmp_path: Path) -> None:
     changed = json.loads((FOLDER / "W001.json").read_text())
     changed["expect"]["text"] = "The sky is green."
-    file = tmp_path / "changed.json"
+    file = tmp_path / "changed, 中 #1.json"
     file.write_text(json.dumps(changed))
     done = _speedqual(str(file), "--check")
     assert done.returncode == 1
-    assert "changed.json: text: expected 'The sky is green.', got 'The sky is blue.'" in done.stderr
+    assert "changed, 中 #1.json: text: expected 'The sky is green.', got 'The sky is blue.'" in done.stderr
 
 
 def test_the_page_shows_text_events_metrics_and_outcome() -> None:
