@@ -87,6 +87,24 @@ async def read_bare(job: dict[str, Any]) -> dict[str, Any]:
     return result(replies, cost | {"decode_cpu_s": 0.0})
 
 
+async def read_openai(job: dict[str, Any]) -> dict[str, Any]:
+    """The openai package, which many tools stand on."""
+    import openai
+
+    async def ask(model: str) -> Reply:
+        t_send, stamps = time.perf_counter_ns(), []
+        messages = [{"role": "user", "content": PROMPT}]
+        stream = await sdk.chat.completions.create(model=model, messages=messages, stream=True)
+        async for frame in stream:
+            if frame.choices and frame.choices[0].delta.content:
+                stamps.append(time.perf_counter_ns())  # noqa: PERF401
+        return Reply(model, t_send, stamps)
+
+    async with openai.AsyncOpenAI(base_url=job["base_url"], api_key="none", max_retries=0) as sdk:
+        replies, cost = await measured(ask, job)
+    return result(replies, cost | {"decode_cpu_s": 0.0})
+
+
 async def read_speedqual(job: dict[str, Any]) -> dict[str, Any]:
     """The client of this package."""
     from speedqual.endpoints.client import Client
@@ -134,7 +152,7 @@ def result(replies: list[Reply], cost: dict[str, float]) -> dict[str, Any]:
     return cost | {"replies": [[r.model, r.t_send, r.stamps] for r in replies]}
 
 
-READERS = {"speedqual": read_speedqual, "bare": read_bare}
+READERS = {"speedqual": read_speedqual, "bare": read_bare, "openai": read_openai}
 
 
 def main() -> None:
