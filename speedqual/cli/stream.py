@@ -207,7 +207,9 @@ def _page(attempt: Attempt, document: dict[str, Any], all_events: bool) -> str:
     parts += [f"tool call: {visible(call.name)}({visible(call.arguments)})" for call in attempt.tool_calls]
     parts.append("\n".join(f"{name:18} {value}" for name, value in rows))
     parts.append(_events(attempt, None if all_events else _EVENT_ROWS))
-    parts.append("\n".join(_metric(name, value, document["missing"]) for name, value in document["metrics"].items()))
+    metrics, missing = document["metrics"], document["missing"]
+    if attempt.timeline.events:
+        parts.append("\n".join(_metric(name, value, missing) for name, value in metrics.items()))
     return "\n\n".join(part for part in parts if part)
 
 
