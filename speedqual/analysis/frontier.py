@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from speedqual.analysis import pareto
 from speedqual.analysis.base import Result, plain, records
 from speedqual.analysis.draws import Draws, joint_draws, percentile_bounds, simultaneous_factor
+from speedqual.analysis.faults import suspicious_groups
 from speedqual.analysis.floors import judge_floor
 from speedqual.analysis.intervals import Interval, quantile_interval
 from speedqual.analysis.measures import Measure, find_measure
@@ -289,7 +290,7 @@ class _Work:
             unknown = self.table.summary.loc[self.table.summary[m.name].isna(), "candidate"]
             if len(unknown):
                 notes.append(f"{len(unknown)} candidates have no {m.label}: they are listed, and on no front")
-        notes += _suspicious_zeros(self.table.summary)
+        notes += [*_suspicious_zeros(self.table.summary), *suspicious_groups(self.table)]
         if bias is not None and bias >= 0.01:
             notes.append(
                 f"winner's curse: the best of {len(self.table.names)} looks about {100 * bias:.0f} points better than "
