@@ -50,9 +50,12 @@ ALIASES = {
 MAX_TRIES = 200
 """Brackets tried as the beginning of a JSON value: each try may read to the end."""
 _CANONICAL = {alias: name for name, aliases in ALIASES.items() for alias in (name, *aliases.split())}
+_DRAFT = re.compile(
+    r"\b(?:first (?:try|attempt|version|idea)|draft|initial(?:ly)?|na[iï]ve|sketch)\b|初稿|草稿|尝试", re.IGNORECASE
+)
 _FINAL = re.compile(
     r"\b(?:fix(?:ed)?|final(?:ly)?|correct(?:ed|ion)?|better|improved?|updated?|revised?|instead|wrong|mistake|bug|actually|"
-    r"oops|refactored|optimi[sz]ed|cleaner|complete|full|first try|draft)\b|修正|更正|最终|改进|正确|错误|优化|完整",
+    r"oops|refactored|optimi[sz]ed|cleaner|complete|full)\b|修正|更正|最终|改进|正确|错误|优化|完整",
     re.IGNORECASE,
 )
 _INLINE = re.compile(r"`[^`\n]+`")
@@ -85,7 +88,7 @@ def extract(text: str, *, language: str, entry_point: str = "", prompts: Sequenc
     """
     if not text.strip():
         return Extracted(failure="no_answer", how="the answer is empty")
-    text = text.replace("\r\n", "\n")
+    text = text.replace("\r\n", "\n").removeprefix("\ufeff")
     if language == "python":
         return _python(text, entry_point, prompts)
     return _other(text, language, entry_point)
@@ -189,7 +192,7 @@ def _is_ambiguous(text: str, code: list[Fence], bodies: list[str], defining: lis
     lines = text.split("\n")
     before = lines[: code[defining[0]].first_line]
     between = lines[code[defining[0]].last_line + 1 : code[defining[-1]].first_line]
-    return not _FINAL.search("\n".join([*before[-3:], *between]))
+    return not (_DRAFT.search("\n".join(before[-3:])) or _FINAL.search("\n".join(between)))
 
 
 def _under_signature(body: str, entry_point: str, prompt: str) -> str:

@@ -14,6 +14,7 @@ _OPEN = re.compile(
     r"(?P<lead>(?:[ \t]*(?:>|(?:[-*+]|\d{1,3}[.)])[ \t]))*[ \t]*)(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*?)[ \t]*$"
 )
 _CLOSE = re.compile(r"(?:[ \t]*>)*[ \t]*(?P<mark>`{3,}|~{3,})[ \t]*$")
+_ONE_LINE = re.compile(r"[ \t]*`{3}(?P<info>[A-Za-z][\w+#.-]*)[ \t]+(?P<body>[^`\n]+)`{3}[ \t]*$")
 _MARKDOWN = frozenset({"markdown", "md", "mdx"})
 
 LOOK_LINES = 200
@@ -55,6 +56,10 @@ def fences(text: str, scanner: Scanner | None = None) -> list[Fence]:
     found: list[Fence] = []
     at = 0
     while at < len(lines):
+        if (whole := _ONE_LINE.match(lines[at])) is not None:
+            found.append(Fence(language_of(whole["info"]), whole["body"], at, at, closed=True))
+            at += 1
+            continue
         opening = _OPEN.match(lines[at])
         if opening is None or not _may_open(opening):
             at += 1

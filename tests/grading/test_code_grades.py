@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from typing import Any, ClassVar
 
 import pytest
@@ -67,6 +68,8 @@ class TestSeveralFences:
     def test_two_definitions_without_a_hint_are_flagged(self) -> None:
         found = passes(f"{fenced('def f(x):' + chr(10) + '    return 5')}\nand\n{fenced(RIGHT)}")
         assert "ambiguous" in found.flags
+        found = passes(f"My final answer:\n{fenced('def f(x): return 5')}\nFor comparison:\n{fenced(RIGHT)}")
+        assert "ambiguous" in found.flags
 
 
 class TestTags:
@@ -115,6 +118,13 @@ class TestBrokenFences:
         passes(fenced(body))
         passes(body)
         passes(f"{fenced(body)}\nIt ends with {FENCE} as asked.")
+
+    def test_a_fence_on_one_line(self) -> None:
+        passes(f"{FENCE}python def f(x): return x{FENCE}")
+
+    def test_line_ends_and_marks_of_other_systems(self) -> None:
+        passes(fenced(RIGHT).replace("\n", "\r\n"))
+        passes("\ufeff" + RIGHT)
 
 
 class TestUnfenced:
@@ -302,6 +312,14 @@ class TestLimits:
         fails(f"def f(x):\n    {body}", failure, once, cpu_s=1)
 
     @pytest.mark.slow
+    def test_a_flood_stays_outside_this_process(self) -> None:
+        fails("def f(x):\n    while True: print('x' * 10 ** 6)", "output_limit", cpu_s=1)
+        before_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        fails("def f(x):\n    while True: print('x' * 10 ** 6)", "output_limit", cpu_s=1)
+        fails("def f(x):\n    return ['x'] * 10 ** 7", "output_limit", cpu_s=3)
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before_kb < 20_000
+
+    @pytest.mark.slow
     def test_one_endless_case_does_not_touch_the_others(self) -> None:
         cases = [{"args": [n], "expect": n} for n in range(5)]
         found = fails(
@@ -328,6 +346,12 @@ class TestPartialLogic:
     def test_a_wrong_name_is_right_only_leniently(self) -> None:
         found = fails("def F(x):\n    return x", "wrong_format")
         assert found.score_lenient == 1.0 and "repaired:name" in found.flags
+
+    def test_a_method_and_odd_spaces_are_right_only_leniently(self) -> None:
+        found = fails("class Solution:\n    def f(self, x):\n        return x", "wrong_format")
+        assert found.score_lenient == 1.0 and "repaired:method" in found.flags
+        found = fails(fenced("def f(x):\n\u00a0\u00a0return x"), "does_not_compile")
+        assert found.score_lenient == 1.0 and "repaired:spaces" in found.flags
 
     def test_int_and_float(self) -> None:
         passes("def f(x): return float(x)")

@@ -41,6 +41,7 @@ ATTACKS = {
     "environment of the worker": "import os; return 'in' if open(f'/proc/{os.getppid()}/environ').read() else 0",
     "memory of the worker": "import os; open(f'/proc/{os.getppid()}/mem', 'r+b'); return 'in'",
     "descriptors of the worker": "import os; return 'in' if os.listdir(f'/proc/{os.getppid()}/fd') else 0",
+    "pipes of the worker": "import os\n    for n in range(64):\n        try: open(f'/proc/{os.getppid()}/fd/{n}', 'wb'); return 'in'\n        except OSError: pass",
     "read by another process": SYSCALL + "b = ctypes.create_string_buffer(8); "
     "return 'in' if call(310, __import__('os').getppid(), b, 1, b, 1, 0) >= 0 else 0",
     # writing
