@@ -26,7 +26,10 @@ BUFFERED_IDLE_NS = 50 * MS
 
 @dataclass
 class Stream:
-    """The attempts of one trial. ``attempt`` is the successful one, else the last; latencies are its own."""
+    """The attempts of one trial. ``attempt`` is the successful one, else the last; latencies are its own.
+
+    A reply that the check of a route turned down (flag ``rejected``) is no success.
+    """
 
     attempts: Sequence[Attempt]
     price: Price | None = None
@@ -35,7 +38,7 @@ class Stream:
 
     @cached_property
     def attempt(self) -> Attempt:
-        good = [attempt for attempt in self.attempts if attempt.outcome == "ok"]
+        good = [attempt for attempt in self.attempts if attempt.outcome == "ok" and "rejected" not in attempt.flags]
         return good[-1] if good else self.attempts[-1]
 
     @property
