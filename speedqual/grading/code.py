@@ -10,6 +10,7 @@ it.
 from __future__ import annotations
 
 import logging
+import platform
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -131,6 +132,8 @@ class CodeGrader:
         if self.python is None:
             why = f"asks for Python {self.python_asked}, which is not on this machine"
             return checkers.Check(ok=None, failure="not_checked", why=why)
+        if self.sandbox is None and platform.system() != "Linux":
+            return checkers.Check(ok=None, failure="not_executed", why="programs are compiled and run on Linux only")
         check = checkers.python.check(source, self.sandbox or _bare(self.python), mode=self.mode)
         newer = needs(source, self.python.version) if check.ok is False else ""
         return replace(check, why=f"{check.why}; needs Python ≥ {newer}") if newer else check

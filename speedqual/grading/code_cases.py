@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import signal
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,12 @@ CALL = "speedqual.grading.python_driver:call"
 LIMIT_FAILURES: frozenset[str] = frozenset({"time_limit", "memory_limit", "output_limit", "process_limit"})
 GIVE_UP_AFTER = 2
 """After so many cases that ran into a limit the others are not tried: they would cost as much and change nothing."""
+_TIME_LIMITS = {
+    "cpu": "used up its CPU time",
+    "idle": "slept for as long as its CPU time",
+    "wall": "was not done at the wall time limit",
+}
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _MISSING = object()
 
 
@@ -155,8 +162,7 @@ def _expectation(case: Case) -> Any:
 def stray_end(result: Result, nonce: str) -> CaseOutcome | dict[str, Any]:
     """The driver's reply, or why there is none that counts."""
     if result.ended in ("cpu", "idle", "wall"):
-        how = {"cpu": "CPU", "idle": "idle", "wall": "wall"}[result.ended]
-        return CaseOutcome("time_limit", f"stopped at the {how} time limit after {result.cpu_s:.2f} s of CPU")
+        return CaseOutcome("time_limit", _TIME_LIMITS[result.ended])  # no seconds: equal answers get equal grades
     if result.ended in ("output", "disk"):
         return CaseOutcome("output_limit", "printed or wrote more than allowed")
     if result.ended in ("signal", "stopped"):
@@ -201,7 +207,8 @@ def _judge(result: Result, case: Case, entry_point: str, nonce: str, float_ok: b
 
 def judge_raised(reply: Mapping[str, Any], entry_point: str) -> CaseOutcome:
     """An exception that came out of a program, as a failure."""
-    name, message, during = str(reply["raised"]), str(reply.get("message", "")), reply.get("during")
+    name, during = str(reply["raised"]), reply.get("during")
+    message = _ADDRESS.sub("", str(reply.get("message", "")))
     said = f"{name}: {message}" if message else name
     if during == "find" and name == "LookupError":
         return CaseOutcome("wrong_format", f"the program does not define {entry_point}")

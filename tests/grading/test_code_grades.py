@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import pytest
 
 from speedqual.grading.base import grader_for
-from speedqual.grading.sandbox import best_backend
+from speedqual.grading.sandbox import best_backend, possible_backends
 from speedqual.records import Answer, EvalSet, Grade, GraderSpec, Item
 
 FENCE = "```"
@@ -464,6 +464,20 @@ class TestAsserts:
     def test_tests_without_an_assert_are_a_fault_of_the_row(self) -> None:
         found = grade(RIGHT, {"entry_point": "f", "asserts": "f(1)"})
         assert (found.score, found.failure) == (None, "grader_error")
+
+
+class TestSameGrade:
+    @pytest.mark.parametrize(
+        "body",
+        ["return x", "raise ValueError(object())", "return {f'k{n}' for n in range(9)}", "return list({'a', 'b', 'c'})",
+         "import random; return random.random()", "while True: pass", "return object()", "print(id(x))"],
+    )  # fmt: skip
+    def test_equal_answers_get_equal_grades_whatever_process_judges(self, body: str) -> None:
+        grades = []
+        for backend in ("auto", "auto", *possible_backends()):
+            found = grade(f"def f(x):\n    {body}", sandbox=backend, cpu_s=0.5)
+            grades.append({**found.to_dict(), "parts": {**found.parts, "sandbox": ""}})
+        assert all(each == grades[0] for each in grades)
 
 
 class TestNoProgram:
