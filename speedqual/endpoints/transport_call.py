@@ -99,7 +99,7 @@ class Call:
         try:
             if not self._exchange.begun:
                 await self._read_plainly(reply)
-            await self._exchange.ended
+            await asyncio.shield(self._exchange.ended)  # a deadline ends the waiting, not the exchange: it says how
         finally:
             if self._exchange.at_eof:
                 reply.release()
