@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["dominance", "hypervolume", "on_front", "regret", "staircase"]
+__all__ = ["dominance", "hypervolume", "judge", "on_front", "regret", "staircase"]
 
 Array = NDArray[np.float64]
 
@@ -16,12 +16,23 @@ def dominance(costs: Array, quality: Array) -> NDArray[np.bool_]:
     ``costs`` [..., candidates, axes], ``quality`` [..., candidates]. A candidate with an unknown (NaN) value neither
     dominates nor is dominated. An infinite cost is the worst there is.
     """
-    mine, other = costs[..., :, None, :], costs[..., None, :, :]
+    return _dominance(*_cheaper(costs), quality)
+
+
+def _cheaper(costs: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """i costs no more than j on every axis; i costs less on some axis. One axis at a time: few axes, many draws."""
+    no_more = less = None
+    for axis in range(costs.shape[-1]):
+        mine, other = costs[..., :, None, axis], costs[..., None, :, axis]
+        no_more = mine <= other if no_more is None else no_more & (mine <= other)
+        less = mine < other if less is None else less | (mine < other)
+    assert no_more is not None and less is not None
+    return no_more, less
+
+
+def _dominance(no_more: NDArray[np.bool_], less: NDArray[np.bool_], quality: Array) -> NDArray[np.bool_]:
     q_mine, q_other = quality[..., :, None], quality[..., None, :]
-    no_worse = (mine <= other).all(axis=-1) & (q_mine >= q_other)
-    better = (mine < other).any(axis=-1) | (q_mine > q_other)
-    result: NDArray[np.bool_] = no_worse & better
-    return result
+    return no_more & (q_mine >= q_other) & (less | (q_mine > q_other))
 
 
 def on_front(costs: Array, quality: Array) -> NDArray[np.bool_]:
@@ -31,9 +42,13 @@ def on_front(costs: Array, quality: Array) -> NDArray[np.bool_]:
     >>> on_front(costs, np.array([0.5, 0.7, 0.7, 0.6])).tolist()
     [True, True, True, False]
     """
+    return _undominated(dominance(costs, quality), costs, quality)
+
+
+def _undominated(dominates: NDArray[np.bool_], costs: Array, quality: Array) -> NDArray[np.bool_]:
     known = np.isfinite(quality) & ~np.isnan(costs).any(axis=-1)
     usable = known & ~np.isinf(costs).any(axis=-1)
-    free = ~np.asarray(dominance(costs, quality).any(axis=-2))
+    free = ~np.asarray(dominates.any(axis=-2))
     # something that never ends is on the front only where nothing ends
     ends = usable.any(axis=-1, keepdims=True)
     return np.where(ends, free & usable, free & known)
@@ -41,10 +56,25 @@ def on_front(costs: Array, quality: Array) -> NDArray[np.bool_]:
 
 def regret(costs: Array, quality: Array) -> Array:
     """How far below the front a candidate is at its own cost: max quality at no higher cost − its quality, ≥ 0."""
-    affordable = (costs[..., :, None, :] <= costs[..., None, :, :]).all(axis=-1)
-    q = np.where(affordable, quality[..., :, None], -np.inf).max(axis=-2)
+    return _regret(_cheaper(costs)[0], costs, quality)
+
+
+def _regret(no_more: NDArray[np.bool_], costs: Array, quality: Array) -> Array:
+    q = np.where(no_more, quality[..., :, None], -np.inf).max(axis=-2)
     gap: Array = np.where(np.isnan(costs).any(axis=-1) | np.isnan(quality), np.nan, np.maximum(q - quality, 0.0))
     return gap
+
+
+def judge(costs: Array, quality: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Array]:
+    """Dominance, front and regret of many draws at once; costs that no draw changes are compared only once."""
+    fixed = costs[:1] if len(costs) > 1 and _same_in_all(costs) else costs
+    no_more, less = _cheaper(fixed)
+    dominates = _dominance(no_more, less, quality)
+    return dominates, _undominated(dominates, fixed, quality), _regret(no_more, fixed, quality)
+
+
+def _same_in_all(costs: Array) -> bool:
+    return bool(((costs == costs[:1]) | (np.isnan(costs) & np.isnan(costs[:1]))).all())
 
 
 def staircase(cost: Array, quality: Array, grid: Array) -> Array:

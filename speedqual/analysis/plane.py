@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -52,20 +53,26 @@ class Plane:
         return [self.table.names[i] for i in order if on[i]]
 
     def over_draws(self) -> tuple[pd.DataFrame, Array, Array]:
-        """Dominance shares, P(on the front) and mean regret, a chunk of draws at a time."""
+        """Dominance shares, P(on the front) and mean regret."""
+        wins, on, gap = self._judged
+        names = self.table.names
+        unknown = np.isnan(self.costs()).any(axis=1)
+        p_on = np.where(unknown, np.nan, on.mean(axis=0)) if self.known_n else np.full(len(names), np.nan)
+        return pd.DataFrame(wins, index=names, columns=names), p_on, gap
+
+    @cached_property
+    def _judged(self) -> tuple[Array, NDArray[np.bool_], Array]:
+        """Shares of dominance [c, c], who is on the front in each draw [draws, c], mean regret [c]."""
         costs, quality = self.draws_of_costs(), self.drawn.quality
         c = quality.shape[1]
-        wins, on, gap = np.zeros((c, c)), np.zeros(c), np.zeros(c)
-        step = max(1, 2_000_000 // (c * c))
+        wins, gap, on = np.zeros((c, c)), np.zeros(c), np.zeros(quality.shape, dtype=bool)
+        step = max(1, 1_000_000 // (c * c))
         for start in range(0, len(quality), step):
             part = slice(start, start + step)
-            wins += pareto.dominance(costs[part], quality[part]).sum(axis=0)
-            on += pareto.on_front(costs[part], quality[part]).sum(axis=0)
-            gap += pareto.regret(costs[part], quality[part]).sum(axis=0)
-        total, names = len(quality), self.table.names
-        unknown = np.isnan(self.costs()).any(axis=1)
-        p_on = np.where(unknown, np.nan, on / total) if self.known_n else np.full(c, np.nan)
-        return pd.DataFrame(wins / total, index=names, columns=names), p_on, gap / total
+            dominates, on[part], regret = pareto.judge(costs[part], quality[part])
+            wins += dominates.sum(axis=0)
+            gap += regret.sum(axis=0)
+        return wins / len(quality), on, gap / len(quality)
 
     def bounds_of(self, m: Measure) -> tuple[Array, Array]:
         rows = self.table.rows
@@ -132,10 +139,6 @@ class Plane:
         return pd.DataFrame(dict(zip(columns, (names[before], names[after], drop, lower, slope, both), strict=True)))
 
     def both_on_front(self, before: NDArray[Any], after: NDArray[Any]) -> Array:
-        costs, quality = self.draws_of_costs(), self.drawn.quality
-        step = max(1, 2_000_000 // quality.shape[1] ** 2)
-        both = np.zeros(len(before))
-        for start in range(0, len(quality), step):
-            on = pareto.on_front(costs[start : start + step], quality[start : start + step])
-            both += (on[:, before] & on[:, after]).sum(axis=0)
-        return both / len(quality) if self.known_n else np.full(len(before), np.nan)
+        on = self._judged[1]
+        both: Array = (on[:, before] & on[:, after]).mean(axis=0)
+        return both if self.known_n else np.full(len(before), np.nan)
