@@ -316,6 +316,7 @@ class Timeline(Plain):
     t_usage: int | None = None
     t_end: int | None = None  # the protocol's end marker
     t_close: int | None = None
+    t_begun: int | None = None  # when a route turned to its first lane, which may never have got as far as a send
     t_checked: int | None = None  # when the check of a route had read the reply: nobody was shown it before
     n_reads: int = 0
     n_frames: int | None = None  # frames of the wire that carried output; one frame may hold several events
