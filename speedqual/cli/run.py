@@ -74,6 +74,7 @@ def command(config: Path | None, **options: Any) -> None:
 
 def _asked(options: dict[str, Any], tables: dict[str, Any], where: str) -> list[Candidate]:
     from speedqual.endpoints.naming import candidates_from_table, parse_candidate
+    from speedqual.running.route import with_routes
 
     url, key = options["base_url"], options["api_key_env"]
     named = [parse_candidate(model, base_url=url, api_key_env=key) for model in options["models"]]
@@ -86,7 +87,7 @@ def _asked(options: dict[str, Any], tables: dict[str, Any], where: str) -> list[
     found = named + [known[name] for name in wanted]
     if not found:
         raise UsageError("nobody to ask", fix="Give --model ENDPOINT/MODEL, or a settings file with candidates")
-    return found
+    return with_routes(found, known.values())
 
 
 def _sets(options: dict[str, Any]) -> list[EvalSet]:
@@ -108,10 +109,12 @@ def _of_run(options: dict[str, Any], tables: dict[str, Any], where: str) -> tupl
     """A resumed run asks what it asked before; candidates of the settings file bring the headers that are not kept."""
     from speedqual.endpoints.naming import candidates_from_table
     from speedqual.running import Run
+    from speedqual.running.route import Route, with_lanes
 
     run = Run.open(options["resumed"])
     known = {one.name: one for one in candidates_from_table(tables.get("candidates", {}), where)}
-    return [known.get(one.name, one) for one in run.candidates], list(run.evalsets)
+    again = [with_lanes(one, known) if isinstance(one, Route) else known.get(one.name, one) for one in run.candidates]
+    return again, list(run.evalsets)
 
 
 def _prices(tables: dict[str, Any], where: str) -> dict[str, Price]:

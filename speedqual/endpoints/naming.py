@@ -41,7 +41,9 @@ ALIASES: Mapping[str, str] = {
 
 _TEXTS = frozenset({"endpoint", "model", "base_url", "api_key_env", "tier", "ladder", "rung", "system", "group"})
 _NUMBERS = frozenset({"x", "params_b", "claimed_tok_s", "usd_per_hour"})
-_KEYS = _TEXTS | _NUMBERS | {"params", "headers", "price", "tags", "shots", "cache"}
+_KEYS = _TEXTS | _NUMBERS | {"params", "headers", "price", "tags", "shots", "cache", "route"}
+_ROUTE = "route:"
+_ROUTE_KEYS = frozenset({"route", "ladder", "rung", "x", "tags"})
 _SECRET_NAME = re.compile(r"authorization|api[-_]?key|token$|secret|password", re.IGNORECASE)
 _HARMLESS = re.compile(r"max_.*tokens?$|.*_tokens$", re.IGNORECASE)
 
@@ -49,9 +51,12 @@ _HARMLESS = re.compile(r"max_.*tokens?$|.*_tokens$", re.IGNORECASE)
 def parse_candidate(text: str, *, name: str = "", base_url: str = "", **settings: Any) -> Candidate:
     """``ENDPOINT/MODEL``, split at the first slash; ``settings`` are fields of ``Candidate``.
 
+    ``route:FILE`` is the routing policy in that file; who stands behind it is looked up when it runs.
     With ``base_url`` a text that begins with no endpoint's name is a model behind an OpenAI-compatible server. Raises
     ConfigError otherwise.
     """
+    if text.strip().startswith(_ROUTE):
+        return _route(name or text.strip(), text.strip().removeprefix(_ROUTE), "candidate")
     head, slash, rest = text.strip().partition("/")
     # behind a base URL a capital begins the name of a publisher: Qwen/… is a model there, not the endpoint
     endpoint = _endpoint(head) if slash and not (base_url and head != head.lower()) else None
@@ -83,6 +88,8 @@ def _candidate(name: str, row: Any, where: str) -> Candidate:
         if key not in _KEYS:
             raise ConfigError(f"unknown key {key!r}", where=f"{where}.{key}", fix=_suggest(key, sorted(_KEYS)))
     fields = {key: _value(key, value, f"{where}.{key}") for key, value in row.items()}
+    if "route" in fields:
+        return _route_of(name, fields, where)
     if not fields.get("model"):
         raise ConfigError("a candidate needs a model", where=f"{where}.model", fix='Write model = "…"')
     if "endpoint" not in fields:
@@ -98,6 +105,21 @@ def _candidate(name: str, row: Any, where: str) -> Candidate:
     return Candidate(**{**fields, "name": name, "endpoint": known})
 
 
+def _route(name: str, file: str, where: str, **fields: Any) -> Candidate:
+    if not file.strip():
+        raise ConfigError("no policy file is named", where=where, fix="Write route:policy.json")
+    return Candidate(name=name, endpoint="route", model=file.strip(), **fields)
+
+
+def _route_of(name: str, fields: dict[str, Any], where: str) -> Candidate:
+    """A route's model, address, params and price are those of the candidates that its policy names."""
+    for key in fields:
+        if key not in _ROUTE_KEYS:
+            fix = "Leave it out; the candidates behind the route have their own"
+            raise ConfigError(f"a route has no {key}", where=f"{where}.{key}", fix=fix)
+    return _route(name, fields.pop("route"), f"{where}.route", **fields)
+
+
 def _endpoint(name: str) -> str | None:
     """Our name for an endpoint, or None."""
     found = ALIASES.get(name.lower(), name.lower())
@@ -105,7 +127,7 @@ def _endpoint(name: str) -> str | None:
 
 
 def _value(key: str, value: Any, where: str) -> Any:
-    if key in _TEXTS:
+    if key in _TEXTS or key == "route":
         return _of_type(value, str, "a string", where)
     if key in _NUMBERS:
         return _number(value, where)

@@ -40,17 +40,19 @@ async def ask_until_done(
     clock: Clock,
     may_request: Callable[[], bool],
     deadlines: Deadlines | None = None,
+    first: int = 1,
 ) -> tuple[Attempt, ...]:
     """Every attempt in order, faults of the endpoint being outcomes.
 
-    Empty when ``may_request`` says no before the trial has come to its end: it is then no finished trial.
+    ``first``: the number of the first attempt. Empty when ``may_request`` says no before the trial has come to its end:
+    it is then no finished trial.
     """
     attempts: list[Attempt] = []
     stale = 0
     while True:
         if not may_request():
             return ()
-        attempt = await client.ask(candidate, prompt, number=len(attempts) + 1, deadlines=deadlines)
+        attempt = await client.ask(candidate, prompt, number=first + len(attempts), deadlines=deadlines)
         attempts.append(attempt)
         if "stale_connection" in attempt.flags and stale < STALE_AGAIN:
             stale += 1

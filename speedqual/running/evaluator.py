@@ -31,6 +31,7 @@ from speedqual.running.layout import Layout
 from speedqual.running.manifest import HIDDEN
 from speedqual.running.phase import TimedPhase
 from speedqual.running.plan import Estimate, Plan, lanes, make_plan
+from speedqual.running.route import Route, asked, known_before, with_routes
 from speedqual.running.run import Run
 from speedqual.running.secret import secrets_of
 from speedqual.running.session import begun_with, opened, refuse_unless_fit
@@ -125,18 +126,18 @@ def _settings(how: How) -> Settings:
 
 
 def _plan(candidates: Candidates, evalsets: EvalSets, settings: Settings) -> Plan:
-    who = [parse_candidate(one) if isinstance(one, str) else one for one in candidates]
+    who = with_routes([parse_candidate(one) if isinstance(one, str) else one for one in candidates])
     what = [one if isinstance(one, EvalSet) else load(one) for one in evalsets]
     return make_plan(who, what, settings)
 
 
 def _prices(plan: Plan, overrides: Mapping[str, Price] | None) -> dict[str, Price | None]:
-    return {name: price_of(candidate, overrides) for name, candidate in plan.candidates.items()}
+    return {name: price_of(one, overrides) for name, one in asked(plan.candidates.values()).items()}
 
 
 def _check(plan: Plan, *, grade: bool) -> None:
     """What would only break in mid-run breaks here: examples that a set lacks, a grader, headers that were not kept."""
-    for candidate in plan.candidates.values():
+    for candidate in asked(plan.candidates.values()).values():
         if HIDDEN in candidate.headers.values():
             raise ConfigError(
                 "its headers are not kept in the run folder",
@@ -148,6 +149,21 @@ def _check(plan: Plan, *, grade: bool) -> None:
     for evalset in plan.evalsets.values():
         if grade:
             grader_for(evalset)
+    for candidate in plan.candidates.values():
+        if isinstance(candidate, Route):
+            _check_column(candidate, plan)
+
+
+def _check_column(route: Route, plan: Plan) -> None:
+    """A column that no item has would send nothing to the fast lane, unsaid."""
+    column = route.policy.column
+    for evalset in plan.evalsets.values():
+        if column and not any(known_before(evalset, item).get(column) for item in evalset.items):
+            raise ConfigError(
+                f"the policy chooses by {column!r}, and no item of {evalset.name} has that",
+                where=f"candidate {route.name!r}",
+                fix="Make the policy from a run of this eval set",
+            )
 
 
 def _check_money(limits: Limits, prices: Mapping[str, Price | None]) -> None:
@@ -187,7 +203,7 @@ class _Work:
     async def ask(self, client: Asker | None, watchers: Watchers) -> None:
         """Open client and folder, make sure that every endpoint answers, then ask everything that is not done."""
         _check_money(self.settings.limits, self.prices)
-        scrub = partial(scrub_bytes, secrets=secrets_of(self.plan.candidates.values(), self.environ))
+        scrub = partial(scrub_bytes, secrets=secrets_of(asked(self.plan.candidates.values()).values(), self.environ))
         clock = SystemClock()
         sharing = lanes(self.plan, self.settings, self.environ)
         async with _client(client, self.settings, self.environ) as asker:
@@ -205,7 +221,7 @@ class _Work:
 
         async def lane(names: Iterable[str]) -> None:
             seen: set[tuple[str, ...]] = set()
-            for candidate in (self.plan.candidates[name] for name in names if name in left):
+            for candidate in asked(self.plan.candidates[name] for name in names if name in left).values():
                 same = (candidate.endpoint, candidate.base_url, candidate.model, candidate.api_key_env, candidate.tier)
                 if same in seen:
                     continue

@@ -20,6 +20,7 @@ from speedqual.clock import Clock
 from speedqual.endpoints.access import bare_url
 from speedqual.records import Candidate, EvalSet, Price
 from speedqual.running.plan import Plan
+from speedqual.running.route import Route
 from speedqual.running.settings import Settings
 
 __all__ = ["FORMAT", "HIDDEN", "candidates_of", "new_manifest", "new_session"]
@@ -72,14 +73,18 @@ def _iso(wall_ns: int) -> str:
 
 
 def _candidate(candidate: Candidate) -> dict[str, Any]:
+    """Of a route the lanes as well, so that the run can be read and resumed without the policy's file."""
     hidden = dict.fromkeys(candidate.headers, HIDDEN)
     url = bare_url(candidate.base_url) if candidate.base_url else ""
-    return {**candidate.to_dict(), "id": candidate.id, "headers": hidden, "base_url": url}
+    kept = {**candidate.to_dict(), "id": candidate.id, "headers": hidden, "base_url": url}
+    if isinstance(candidate, Route):
+        kept |= {"fast": _candidate(candidate.fast), "strong": _candidate(candidate.strong)}
+    return kept
 
 
 def candidates_of(manifest: Mapping[str, Any]) -> tuple[Candidate, ...]:
     """The candidates of a run. Values of headers are not kept: those that had some cannot be asked again by these."""
-    return tuple(Candidate.from_dict(data) for data in manifest["candidates"])
+    return tuple((Route if "policy" in data else Candidate).from_dict(data) for data in manifest["candidates"])
 
 
 def _evalset(evalset: EvalSet) -> dict[str, Any]:

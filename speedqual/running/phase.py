@@ -14,10 +14,14 @@ from speedqual.endpoints.deadlines import Deadlines
 from speedqual.evalsets import build_prompt
 from speedqual.records import Attempt, Candidate, EvalSet, Item, Price, Record, Trial
 from speedqual.running.asking import Asker, ask_until_done, tier_flags
+from speedqual.running.fallback import FAST, ask_route, fell_back
 from speedqual.running.limits import Budget
 from speedqual.running.plan import Plan
+from speedqual.running.route import Route, known_before
+from speedqual.running.route_metrics import measure_route
 from speedqual.running.session import Session
 from speedqual.running.settings import Settings
+from speedqual.running.structure import turned_down
 from speedqual.running.together import together
 from speedqual.running.watching import Started, TrialFinished, TrialStarted, Watchers
 from speedqual.timing import measure
@@ -90,19 +94,12 @@ class TimedPhase:
 
     async def _trial(self, trial: Trial) -> None:
         candidate = self._plan.candidates[trial.candidate]
-        prompt = build_prompt(self._plan.evalsets[trial.evalset], self._items[trial.evalset][trial.item], candidate)
+        evalset, item = self._plan.evalsets[trial.evalset], self._items[trial.evalset][trial.item]
         self._watchers.tell(TrialStarted(trial=trial))
-        attempts = await ask_until_done(
-            self._client,
-            candidate,
-            prompt,
-            trial,
-            retry=self._settings.retry,
-            seed=self._settings.seed,
-            clock=self._clock,
-            may_request=self._budget.may_request,
-            deadlines=self._deadlines[trial.evalset],
-        )
+        if isinstance(candidate, Route):
+            attempts = await self._route(candidate, trial, evalset, item)
+        else:
+            attempts = await self._ask(trial, candidate, evalset, item)
         if not attempts:
             self._budget.finish(0, 0.0)
             return
@@ -114,14 +111,53 @@ class TimedPhase:
             TrialFinished(trial=trial, outcome=last.outcome, metrics=record.metrics, flags=record.flags)
         )
 
+    async def _ask(
+        self,
+        trial: Trial,
+        who: Candidate,
+        evalset: EvalSet,
+        item: Item,
+        *,
+        first: int = 1,
+        within_ms: float | None = None,
+        retried: bool = True,
+    ) -> tuple[Attempt, ...]:
+        return await ask_until_done(
+            self._client,
+            who,
+            build_prompt(evalset, item, who),
+            trial,
+            retry=self._settings.retry if retried else replace(self._settings.retry, attempts=1),
+            seed=self._settings.seed,
+            clock=self._clock,
+            may_request=self._budget.may_request,
+            deadlines=_no_later(self._deadlines[evalset.name], within_ms),
+            first=first,
+        )
+
+    async def _route(self, route: Route, trial: Trial, evalset: EvalSet, item: Item) -> tuple[Attempt, ...]:
+        async def ask(lane: Candidate, **how: Any) -> tuple[Attempt, ...]:
+            return await self._ask(trial, lane, evalset, item, **how)
+
+        async def check(attempt: Attempt) -> str:
+            return await turned_down(attempt, item, evalset, perfect=route.policy.perfect)
+
+        to_fast = route.policy.goes_fast(known_before(evalset, item))
+        return await ask_route(route, to_fast=to_fast, ask=ask, check=check, clock=self._clock)
+
     def _record(self, trial: Trial, candidate: Candidate, attempts: tuple[Attempt, ...]) -> Record:
-        measured = measure(attempts, price=self._prices[candidate.name])
+        if isinstance(candidate, Route):
+            served = candidate.fast if FAST in attempts[-1].flags else candidate.strong
+            measured, more = measure_route(candidate, attempts, self._prices), fell_back(attempts)
+        else:
+            served, more = candidate, ()
+            measured = measure(attempts, price=self._prices[candidate.name])
         return Record(
             trial=trial,
             attempts=attempts,
             metrics=measured.metrics,
             missing=measured.missing,
-            flags=(*measured.flags, *tier_flags(candidate, attempts[-1])),
+            flags=(*measured.flags, *more, *tier_flags(served, attempts[-1])),
         )
 
 
@@ -130,6 +166,10 @@ def _within(deadlines: Deadlines, evalset: EvalSet) -> Deadlines:
     if evalset.timeout_s is None:
         return deadlines
     return replace(deadlines, total_s=min(deadlines.total_s, evalset.timeout_s))
+
+
+def _no_later(deadlines: Deadlines, within_ms: float | None) -> Deadlines:
+    return deadlines if within_ms is None else replace(deadlines, total_s=min(deadlines.total_s, within_ms / 1000))
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from speedqual.endpoints.registry import endpoint
 from speedqual.errors import UsageError
 from speedqual.evalsets import build_prompt
 from speedqual.records import Candidate, EvalSet, Message, Plain, Price, Prompt, Trial, Usage
+from speedqual.running.route import asked, asked_by, asked_of
 from speedqual.running.settings import Settings
 from speedqual.timing.cost import usage_cost_usd
 
@@ -31,29 +32,39 @@ class Plan:
     candidates: Mapping[str, Candidate]
     evalsets: Mapping[str, EvalSet]
 
-    def prompts(self) -> Iterator[tuple[Trial, Prompt]]:
-        """The prompt of each trial."""
+    def prompts(self) -> Iterator[tuple[Trial, Candidate, Prompt]]:
+        """Each trial, who may be asked it (a route: both its lanes), and the prompt of that one."""
         items = {name: {item.id: item for item in evalset.items} for name, evalset in self.evalsets.items()}
         for trial in self.trials:
             evalset = self.evalsets[trial.evalset]
-            yield trial, build_prompt(evalset, items[trial.evalset][trial.item], self.candidates[trial.candidate])
+            item = items[trial.evalset][trial.item]
+            for one in asked_of(self.candidates[trial.candidate], evalset, item):
+                yield trial, one, build_prompt(evalset, item, one)
 
     def estimate(self, prices: Mapping[str, Price | None]) -> Estimate:
-        """Requests, tokens and money before anything is spent. ``prices`` by candidate name."""
-        requests, read, written = Counter[str](), Counter[str](), Counter[str]()
+        """Requests, tokens and money before anything is spent. ``prices`` by name of who is asked."""
+        requests, read, written = Counter[_Payer](), Counter[_Payer](), Counter[_Payer]()
         unbounded = False
-        for trial, prompt in self.prompts():
-            requests[trial.candidate] += 1
-            read[trial.candidate] += approx_tokens(prompt)
-            written[trial.candidate] += prompt.max_tokens or 0
+        for trial, one, prompt in self.prompts():
+            payer = trial.candidate, one.name
+            requests[payer] += 1
+            read[payer] += approx_tokens(prompt)
+            written[payer] += prompt.max_tokens or 0
             unbounded = unbounded or prompt.max_tokens is None
-        rows = (_row(name, requests[name], read[name], written[name], prices.get(name)) for name in self.candidates)
-        return Estimate(rows=tuple(rows), bounded=not unbounded)
+        rows = {
+            payer: _row(payer[0], requests[payer], read[payer], written[payer], prices.get(payer[1]))
+            for payer in requests
+        }
+        each = (_summed(name, [row for row in rows.values() if row.candidate == name]) for name in self.candidates)
+        return Estimate(rows=tuple(each), bounded=not unbounded)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateEstimate(Plain):
-    """One candidate's share. ``output_tokens``: the most that the token limits allow; ``usd``: None = price unknown."""
+    """One candidate's share. ``output_tokens``: the most that the token limits allow; ``usd``: None = price unknown.
+
+    Of a route: all that its lanes would get if it always had to fall back.
+    """
 
     candidate: str
     requests: int
@@ -83,6 +94,21 @@ class Estimate(Plain):
         if not self.bounded or any(row.usd is None for row in self.rows):
             return None
         return sum(row.usd or 0.0 for row in self.rows)
+
+
+_Payer = tuple[str, str]
+"""A candidate's name, and the name of the one who is asked for it: the same, but for a route."""
+
+
+def _summed(name: str, rows: Sequence[CandidateEstimate]) -> CandidateEstimate:
+    known = all(row.usd is not None for row in rows)
+    return CandidateEstimate(
+        candidate=name,
+        requests=sum(row.requests for row in rows),
+        prompt_tokens=sum(row.prompt_tokens for row in rows),
+        output_tokens=sum(row.output_tokens for row in rows),
+        usd=sum(row.usd or 0.0 for row in rows) if known else None,
+    )
 
 
 def _row(name: str, requests: int, prompt: int, output: int, price: Price | None) -> CandidateEstimate:
@@ -118,6 +144,7 @@ def make_plan(candidates: Sequence[Candidate], evalsets: Sequence[EvalSet], sett
     So a machine that slows down in mid-run slows all candidates alike. The same arguments give the same order.
     """
     by_name = _by_name("candidate", candidates)
+    asked(candidates)  # a lane must not be named like another candidate
     sets = _by_name("eval set", evalsets)
     if not by_name or not sets or not all(evalset.items for evalset in evalsets):
         raise UsageError("nothing to ask", fix="Give at least one candidate, and eval sets that have items")
@@ -148,14 +175,28 @@ def _by_name(kind: str, things: Sequence[Named]) -> dict[str, Named]:
 
 
 def lanes(plan: Plan, settings: Settings, environ: Mapping[str, str]) -> dict[str, tuple[list[str], int]]:
-    """Who shares slots: lane name → (candidate names, streams in flight)."""
+    """Who shares slots: lane name → (candidate names, streams in flight).
+
+    A route is on the machines of both its lanes: where these are two, they share one slot.
+    """
     found: dict[str, tuple[list[str], int]] = {}
     for name, candidate in plan.candidates.items():
         slots = settings.slots(name)
-        group = machine_of(candidate, environ)
-        lane = f"group {group}" if slots == 1 and group else f"candidate {name}"
-        found.setdefault(lane, ([], slots))[0].append(name)
+        machines = {machine_of(one, environ) for one in asked_by(candidate)} - {""} if slots == 1 else set[str]()
+        shared = [lane for lane in found if machines & _machines_of(lane)]
+        names = [other for lane in shared for other in found[lane][0]]
+        machines = machines.union(*map(_machines_of, shared))
+        for lane in shared:
+            del found[lane]
+        found[f"group {_AND.join(sorted(machines))}" if machines else f"candidate {name}"] = ([*names, name], slots)
     return found
+
+
+_AND = " + "
+
+
+def _machines_of(lane: str) -> set[str]:
+    return set(lane.removeprefix("group ").split(_AND)) if lane.startswith("group ") else set()
 
 
 def machine_of(candidate: Candidate, environ: Mapping[str, str]) -> str:
