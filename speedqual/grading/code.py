@@ -33,7 +33,7 @@ VERSION = "1"
 DRIVERS = (
     "speedqual.grading.python_driver:call",
     "speedqual.grading.python_driver:check",
-    "speedqual.grading.python_asserts:serve",
+    "speedqual.grading.assert_server:serve",
     "speedqual.grading.python_asserts:test",
 )
 _NOT_GRADED: frozenset[str] = frozenset(

@@ -13,7 +13,7 @@ from speedqual.grading.sandbox import Job, Limits, Role, Sandbox
 __all__ = ["run_asserts"]
 
 TEST = "speedqual.grading.python_asserts:test"
-SERVE = "speedqual.grading.python_asserts:serve"
+SERVE = "speedqual.grading.assert_server:serve"
 
 
 def run_asserts(sandbox: Sandbox, source: str, spec: Spec, limits: Limits, *, mode: str) -> list[CaseOutcome]:
