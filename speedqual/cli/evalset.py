@@ -1,4 +1,4 @@
-"""``speedqual evalset``: make, check and show eval sets, and try an answer on one."""
+"""``speedqual evalset``: make, check, show and exchange eval sets, and try an answer on one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CODE = click.option("--allow-code", is_flag=True, help="Let the set's own grade
 
 @click.group("evalset")
 def command() -> None:
-    """Make, check and show eval sets, and try an answer on one.
+    """Make, check, show and exchange eval sets, and try an answer on one.
 
     PATH is a folder, a .jsonl file or a built-in name; NAME@minimal keeps the items tagged so.
 
@@ -55,11 +55,16 @@ def new(name: str, table: Path | None, folder: Path) -> None:
     for problem in check(path):
         click.echo(_line(problem), err=True)
     evalset = load(path)
-    for item in evalset.items[:3]:
-        click.echo(f"\n── prompt of {item.id} ──\n{_prompt_text(evalset, item, None)}")
+    _show_first(evalset, 3)
     click.echo(
         f"\n{len(evalset.items)} items. Edit {path / 'README.md'}, then: speedqual evalset check {path}", err=True
     )
+
+
+def _show_first(evalset: EvalSet, n: int) -> None:
+    """The first prompts as a model gets them."""
+    for item in evalset.items[:n]:
+        click.echo(f"\n── prompt of {item.id} ──\n{_prompt_text(evalset, item, None)}")
 
 
 @command.command("check")
@@ -150,6 +155,77 @@ def try_(path: str, item_id: str, file: Any, allow_code: bool, as_json: bool) ->
     else:
         click.echo(_grade_text(grade))
     raise click.exceptions.Exit(4 if grade.failure == "grader_error" else 0)
+
+
+@command.command("import")
+@click.argument("source")
+@click.option("--from", "kind", default="", help="Kind of source; told from suffix and content when left out.")
+@click.option("--out", type=click.Path(path_type=Path), help="The new folder. Default: here, named like the source.")
+@click.option("--field", "fields", multiple=True, metavar="ROLE=COLUMN", help="input, target, choices, id, tier, …")
+@click.option("--split", default="", help="Split of a data set. Default: test, else validation, else train.")
+@click.option("--config", default="", help="Configuration of a data set.")
+@click.option("--task", default="", help="Task of an eval.yaml. Default: the first.")
+@click.option("--limit", type=click.IntRange(1), help="Only the first rows.")
+@_JSON
+def import_(source: str, out: Path | None, fields: tuple[str, ...], as_json: bool, **chosen: Any) -> None:
+    """Make an eval set from one of another tool: a file, a folder, or the id of a data set on the Hugging Face hub.
+
+    Kinds: hf, csv, jsonl, parquet, eval-yaml, inspect, lm-eval, promptfoo. Nothing of SOURCE is run. What cannot come
+    along is printed to stderr as lines that begin with "lost:".
+
+    \b
+    Examples:
+      speedqual evalset import questions.parquet --field input=question --field target=answer
+      speedqual evalset import gsm8k_cot.yaml --from lm-eval --out gsm8k
+      speedqual evalset import openai/gsm8k --config main --limit 100
+    """
+    from speedqual.evalsets.interchange import import_set
+
+    made = import_set(source, out=out or "", fields=dict(map(_pair, fields)), **chosen)
+    problems = [*check(made.path), *_grader_problems(str(made.path))]
+    _tell_moved(made, as_json, {"problems": [problem.to_dict() for problem in problems]})
+    if not as_json:
+        for problem in problems:
+            click.echo(_line(problem), err=True)
+        _show_first(load(made.path), 1)
+    raise click.exceptions.Exit(2 if any(problem.severity == "error" for problem in problems) else 0)
+
+
+@command.command()
+@click.argument("path")
+@click.option("--to", "kind", required=True, help="hf, csv, jsonl, parquet, eval-yaml, inspect, lm-eval or promptfoo.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="The new file or folder.")
+@_JSON
+def export(path: str, kind: str, out: Path, as_json: bool) -> None:
+    """Write an eval set in the form of another tool. What that form cannot carry is printed as "lost:".
+
+    \b
+    Examples:
+      speedqual evalset export facts --to inspect --out facts-inspect
+      speedqual evalset export ./invoices --to promptfoo --out promptfooconfig.yaml
+    """
+    from speedqual.evalsets.interchange import export_set
+
+    _tell_moved(export_set(load(path), kind, out), as_json, {})
+
+
+def _pair(text: str) -> tuple[str, str]:
+    role, equals, column = text.partition("=")
+    if not (role and equals and column):
+        raise UsageError(f"--field {text!r} is no ROLE=COLUMN", fix="Write --field input=question")
+    return role.strip(), column
+
+
+def _tell_moved(moved: Any, as_json: bool, more: dict[str, Any]) -> None:
+    """Path and count on stdout, losses on stderr; with ``--json`` all of it on stdout."""
+    if as_json:
+        told = {"path": str(moved.path), "kind": moved.kind, "items": moved.n_items, "lost": list(moved.lost)}
+        _print_json(told | more)
+        return
+    click.echo(str(moved.path))
+    for what in moved.lost:
+        click.echo(f"lost: {visible(what, 500)}", err=True)
+    click.echo(f"{moved.n_items} items as {moved.kind}", err=True)
 
 
 @command.command("list")

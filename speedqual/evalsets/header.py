@@ -12,7 +12,7 @@ import yaml
 
 from speedqual.evalsets.problems import Findings
 
-__all__ = ["Header", "read_header"]
+__all__ = ["Header", "read_header", "scalar"]
 
 _MAX_CHARS = 64 * 1024
 _FENCE = re.compile(r"^---[ \t]*$", re.MULTILINE)
@@ -188,10 +188,11 @@ def _construct(node: yaml.Node) -> Any:
         return {_name(key): _construct(v) for key, v in node.value}
     if isinstance(node, yaml.SequenceNode):
         return [_construct(value) for value in node.value]
-    return _scalar(node)
+    return scalar(node)
 
 
-def _scalar(node: Any) -> Any:
+def scalar(node: Any) -> Any:
+    """A plain value of YAML 1.2: dates stay text, only true and false are booleans."""
     text: str = node.value
     kind = node.tag.rpartition(":")[2]
     if kind == "bool" and text.lower() in {"true", "false"}:

@@ -8,13 +8,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from speedqual.errors import EvalSetError
 from speedqual.evalsets.columns import Guess, guess_columns, value_of
 from speedqual.evalsets.scaffolding import fresh_folder
+from speedqual.evalsets.yamltext import dump
 
-__all__ = ["scaffold_from_csv"]
+__all__ = ["guessed", "is_chinese", "read_table", "rows_of", "scaffold_from_csv", "settings_for"]
 
 _MAX_BYTES = 64 * 1024 * 1024
 _ENCODINGS = ("utf-8-sig", "gb18030")
@@ -26,19 +25,30 @@ def scaffold_from_csv(name: str, table: str | Path, folder: str | Path = ".") ->
     Separators , ; tab and | and the encodings UTF-8, UTF-16 and GB18030 are recognised. The card says what each column
     was taken for, so that a wrong guess is mended there.
     """
-    rows = _read(Path(table))
-    guess = guess_columns(rows)
-    if not guess.fields and not guess.answer:
-        what = "the table has no column that could be the right answer"
-        raise EvalSetError(what, where=Path(table).name, fix="Add a column answer, or one column a field to be found")
+    rows = read_table(Path(table))
+    guess = guessed(rows, Path(table).name)
     with fresh_folder(name, folder) as path:
-        lines = [json.dumps(_row(number, row, guess), ensure_ascii=False) for number, row in enumerate(rows, 1)]
+        lines = [json.dumps(row, ensure_ascii=False) for row in rows_of(rows, guess)]
         (path / "test.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
         (path / "README.md").write_text(_card(name, rows, guess, Path(table).name), encoding="utf-8")
     return path
 
 
-def _read(table: Path) -> list[dict[str, str]]:
+def guessed(rows: list[dict[str, str]], where: str) -> Guess:
+    """What the columns are. Raises EvalSetError when none could be the right answer."""
+    guess = guess_columns(rows)
+    if not guess.fields and not guess.answer:
+        what = "the table has no column that could be the right answer"
+        raise EvalSetError(what, where=where, fix="Add a column answer, or one column a field to be found")
+    return guess
+
+
+def rows_of(rows: list[dict[str, str]], guess: Guess) -> list[dict[str, Any]]:
+    """The lines of test.jsonl."""
+    return [_row(number, row, guess) for number, row in enumerate(rows, 1)]
+
+
+def read_table(table: Path) -> list[dict[str, str]]:
     """The rows of the table as text; short rows are filled up, empty ones left out."""
     text = _decode(table)
     try:
@@ -116,9 +126,9 @@ def _card(name: str, rows: list[dict[str, str]], guess: Guess, table: str) -> st
     header = {
         "configs": [{"config_name": "default", "data_files": [{"split": "test", "path": "test.jsonl"}]}],
         "dataset_info": {"features": [*features, {"name": "target", "dtype": "json"}]},
-        "speedqual": _settings(rows, guess),
+        "speedqual": settings_for(rows, guess),
     }
-    text = yaml.dump(header, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=110)
+    text = dump(header)
     roles = [(guess.id, "id"), (guess.text, "text"), (guess.question, "question"), (guess.tier, "tier")]
     roles += [(guess.answer, "answer"), *((field.column, f"target, {field.type}") for field in guess.fields)]
     listed = "\n".join(f"| {_cell(column)} | {role} |" for column, role in roles if column)
@@ -126,16 +136,6 @@ def _card(name: str, rows: list[dict[str, str]], guess: Guess, table: str) -> st
         f"---\nlicense: other\n{text}---\n\n# {name}\n\n{_INTRO.format(table=_cell(table), rows=len(rows))}{listed}\n"
     )
 
-
-class _Dumper(yaml.SafeDumper):
-    """Text of several lines as a block, so that people can edit it."""
-
-    def represent_str(self, data: str) -> yaml.ScalarNode:
-        style = "|" if "\n" in data else None
-        return self.represent_scalar("tag:yaml.org,2002:str", data, style=style)
-
-
-_Dumper.add_representer(str, _Dumper.represent_str)
 
 _INTRO = """\
 {rows} items from {table}. The columns were taken so; mend the card above where that is wrong.
@@ -149,7 +149,8 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-def _settings(rows: list[dict[str, str]], guess: Guess) -> dict[str, Any]:
+def settings_for(rows: list[dict[str, str]], guess: Guess) -> dict[str, Any]:
+    """The keys under ``speedqual:`` for the guess."""
     settings: dict[str, Any] = {"task": "exact" if guess.answer else "extraction", "prompt": _prompt(rows, guess)}
     if guess.answer:
         settings["grader"] = {"name": "exact", "type": guess.answer_type}
@@ -164,7 +165,7 @@ def _settings(rows: list[dict[str, str]], guess: Guess) -> dict[str, Any]:
 
 def _prompt(rows: list[dict[str, str]], guess: Guess) -> str:
     """Instruction and text, in the language of the table."""
-    chinese = _is_chinese("".join(row[guess.text or guess.question] for row in rows[:50]))
+    chinese = is_chinese("".join(row[guess.text or guess.question] for row in rows[:50]))
     parts = [f"{{{column}}}" for column, source in (("text", guess.text), ("question", guess.question)) if source]
     if guess.answer:
         ask = "只回答答案本身。" if chinese else "Reply with the answer alone."
@@ -177,6 +178,7 @@ def _prompt(rows: list[dict[str, str]], guess: Guess) -> str:
     return "\n\n".join([ask, *parts])
 
 
-def _is_chinese(text: str) -> bool:
+def is_chinese(text: str) -> bool:
+    """Whether at least a third of the letters are Chinese."""
     letters = [character for character in text if character.isalpha()]
     return sum("\u4e00" <= character <= "\u9fff" for character in letters) * 3 > len(letters)

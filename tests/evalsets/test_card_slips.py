@@ -8,6 +8,7 @@ import pytest
 
 from speedqual.errors import EvalSetError
 from speedqual.evalsets import check, load
+from speedqual.evalsets.graders import known_graders
 
 from .conftest import HEAD, SETTINGS, Make
 
@@ -49,7 +50,7 @@ def message(path: Path) -> str:
         ("cluster: txt", "Write text"),
         ("system: 3", "must be text"),
         ("grader: extracton", "11: unknown grader 'extracton'. Write extraction"),
-        ("grader: {name: qqq}", "18: unknown grader 'qqq'. Use one of: code, exact, extraction, facts"),
+        ("grader: {name: qqq}", f"18: unknown grader 'qqq'. Use one of: {', '.join(known_graders())}"),
         ("grader: {name: 3}", "12: grader.name must be text"),
         ("grader: [extraction]", "a name or a table"),
         ("grader: file:own.py", "there is no file own.py"),
