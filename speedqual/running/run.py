@@ -12,6 +12,7 @@ from speedqual import display
 from speedqual.errors import RunFolderError
 from speedqual.records import Candidate, EvalSet, Grade, Record
 from speedqual.running import table
+from speedqual.running.analyses import analysis
 from speedqual.running.codec import decode_record, key_of
 from speedqual.running.layout import Layout
 from speedqual.running.manifest import FORMAT, candidates_of
@@ -142,6 +143,14 @@ class Run:
                     t_ms = None if start is None else (event.t_ns - start) / 1e6
                     own = (attempt.number, t_ms, event.channel, event.read, event.n_tokens, len(event.text))
                     yield (trial.candidate, trial.evalset, trial.item, trial.repeat, *own)
+
+    def compare(self, new: Run, **parameters: Any) -> Any:
+        """The gate of ``new`` against this run as its base: pass, fail or inconclusive for each metric.
+
+        ``parameters`` are those of ``speedqual.analysis.gate.Gate`` (margins, alpha, allow). Raises RefusedError naming
+        what differs between the two and must not.
+        """
+        return analysis("gate")(**parameters)(self, new)
 
     def reload(self) -> Self:
         """Forget what was read, since the folder has changed; returns itself."""

@@ -40,11 +40,15 @@ def structural_fault(answer: Answer, item: Item, evalset: EvalSet) -> str:
         return "truncated"
     if not reply.text.strip():
         return "" if answer.tool_calls else "empty"
+    if evalset.grader.name == "refusal":  # there a refusal may be what is wanted
+        return ""
     if evalset.task == "extraction":
-        return "" if find_json(reply.text, want_list=isinstance(item.target, list)).exists else "not_json"
-    if evalset.task == "code" and (fault := _code_fault(reply.text, item, evalset)):
-        return "refused" if is_refusal(reply.text) else fault
-    return "refused" if evalset.task != "code" and is_refusal(reply.text) else ""
+        found = find_json(reply.text, want_list=isinstance(item.target, list))
+        return "" if found.exists else "refused" if is_refusal(reply.text) else "not_json"
+    if evalset.task == "code":
+        fault = _code_fault(reply.text, item, evalset)
+        return "refused" if fault and is_refusal(reply.text) else fault
+    return "refused" if is_refusal(reply.text) else ""
 
 
 def _code_fault(text: str, item: Item, evalset: EvalSet) -> str:
