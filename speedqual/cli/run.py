@@ -24,7 +24,13 @@ __all__ = ["command"]
 
 @click.command("run")
 @config_option("run")
-@click.option("--model", "models", multiple=True, metavar="ENDPOINT/MODEL", help="Whom to ask; repeatable.")
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    metavar="ENDPOINT/MODEL",
+    help="Whom to ask; repeatable. route:FILE = a routing policy.",
+)
 @click.option("--base-url", default="", help="Address of an OpenAI-compatible server for --model.")
 @click.option("--api-key-env", default="", help="Environment variable that holds the key for --model.")
 @click.option("--candidate", "names", multiple=True, help="One of the settings file; default: all of them.")
@@ -58,6 +64,10 @@ def command(config: Path | None, **options: Any) -> None:
       speedqual run --model openai/m --base-url http://127.0.0.1:8000/v1 --evalset ./my-set --dry-run
       speedqual run --config speedqual.toml --evalset code --max-usd 2 --report report.html
       speedqual run --resume runs/20260101-120000-ab12
+      speedqual run --config speedqual.toml --model route:policy.json --evalset extraction
+
+    A route asks the candidates that its policy names, from the settings file or other --model; make one with
+    speedqual route RUN --save policy.json
     """
     tables = read_settings(config) if config else {}
     where = str(config or "settings file")
