@@ -1,0 +1,42 @@
+"""Which language a text is in, as far as scripts and the commonest small words tell."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["LANGUAGES", "share_of"]
+
+_SCRIPTS = {
+    "zh": re.compile(r"[\u3400-\u9fff]"),
+    "ja": re.compile(r"[\u3040-\u30ff\u3400-\u9fff]"),
+    "ko": re.compile(r"[\uac00-\ud7af]"),
+    "ru": re.compile(r"[\u0400-\u04ff]"),
+}
+_KANA = re.compile(r"[\u3040-\u30ff]")
+_SMALL_WORDS = {
+    "en": "the a an and of to in is it that for on with as are was be this you at by or from have not they can your",
+    "de": "der die das und ist ein eine in zu den von mit für auf nicht sich des dem im auch es sie wir ich bei aus am",
+    "fr": "le la les de des et est un une en du dans que qui pour sur au aux avec il elle ne pas ce cette se nous vous",
+    "es": "el la los las de y es un una en que por con para del al se no su lo como más pero sus hay muy esta este",
+}
+_WORDS = {language: frozenset(text.split()) for language, text in _SMALL_WORDS.items()}
+_WORD = re.compile(r"[^\W\d_]+")
+LANGUAGES = (*_SMALL_WORDS, *_SCRIPTS)
+
+
+def share_of(language: str, text: str) -> float:
+    """How much of the text is in ``language``, 0 to 1: by letters of its script, or by small words against others'."""
+    letters = [one for one in text[:100_000] if one.isalpha()]
+    if not letters:
+        return 0.0
+    if language in _SCRIPTS:
+        if (language == "zh" and _KANA.search(text)) or (language == "ja" and not _KANA.search(text)):
+            return 0.0
+        return len(_SCRIPTS[language].findall(text[:100_000])) / len(letters)
+    latin = sum(one < "\u0250" for one in letters) / len(letters)
+    found = _WORD.findall(text[:100_000].lower())
+    counts = {name: sum(word in known for word in found) for name, known in _WORDS.items()}
+    most = max(counts.values())
+    if most == 0:  # a few words say little: the script decides
+        return latin if language == "en" else 0.0
+    return latin if counts[language] == most else 0.0
