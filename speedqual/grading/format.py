@@ -1,10 +1,10 @@
 """Grade whether a reply keeps rules of form that a program can check: counts, JSON, language, words, layout.
 
-The column ``rules`` holds a list of ``{"rule": NAME, …}``; the rules stand in ``formatrules`` and ``formatjson``. A name
-or a parameter that is not known is an error when the set is loaded, never a silent pass. ``score`` (strict) is 1 when
-the reply as it is keeps every rule, else 0. ``score_lenient`` looks also at the reply without a fence around it, without
-a first line that announces it, and without emphasis, and gives the largest share of rules kept. ``parts`` says which
-were.
+The column ``rules`` holds a list of ``{"rule": NAME, …}``; ``formatrules`` and ``formatjson`` hold the rules. A name or
+a parameter that is not known is an error when the set is loaded, never a silent pass. ``score`` (strict) is 1 when the
+reply as it is keeps every rule, else 0. ``score_lenient`` looks also at the reply without a fence around it, without
+its first line if that announces it, and without emphasis, and gives the largest share of rules kept. ``parts`` says
+which were.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ _ITEM = re.compile(
     r"^[ \t]*(?:(?P<bullet>[-*+](?=[ \t])|[•·])|(?P<number>\d{1,3}(?:[.)](?=[ \t])|[、．）])))[ \t]*(?P<text>\S.*)$",
     re.MULTILINE,
 )
-_SENTENCE_END = re.compile(r"[.!?]+[\"'”’)\]]*(?=\s|$)|[。！？]+[”’」』）]*")
+_SENTENCE_END = re.compile(r"[.!?]+[\"'”’)\]]*(?=\s|$)|[。！？]+[”’」』）]*|[:：](?=[ \t]*\n)")
 
 
 def words(text: str) -> list[str]:
@@ -110,7 +110,7 @@ def words(text: str) -> list[str]:
 
 
 def _sentences(text: str) -> int:
-    """Ends of sentences, and a rest without one."""
+    """Ends of sentences, and a rest without one. A line that announces the next one with a colon counts."""
     ends = list(_SENTENCE_END.finditer(text))
     rest = text[ends[-1].end() :] if ends else text
     return len(ends) + bool(words(rest))
@@ -153,6 +153,16 @@ def _avoids(given: Mapping[str, Any]) -> Check:
         folded = fold(text)
         found = [one for one, key in banned if key in folded]
         return f"contains {found[0]!r}" if found else ""
+
+    return check
+
+
+def _avoids_words(given: Mapping[str, Any]) -> Check:
+    banned = {fold(one): one for one in _texts(given)}
+
+    def check(text: str) -> str:
+        found = banned.keys() & set(words(fold(text)))
+        return f"has the word {banned[min(found)]!r}" if found else ""
 
     return check
 
@@ -282,6 +292,7 @@ RULES: dict[str, tuple[Callable[[Mapping[str, Any]], Check], tuple[str, ...]]] =
     "commas": (_counted("commas", lambda text: len(re.findall("[,，]", text))), _N),
     "contains": (_contains, ("text", "texts")),
     "avoids": (_avoids, ("text", "texts")),
+    "avoids_words": (_avoids_words, ("text", "texts")),
     "times": (_times, ("text", *_N)),
     "starts_with": (_starts, ("text",)),
     "ends_with": (_ends, ("text",)),
