@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from speedqual.grading import checkers
-from speedqual.grading.code import DRIVERS
+from speedqual.grading.code.grader import DRIVERS
 from speedqual.grading.sandbox import Sandbox, best_backend
 
 CORPORA = Path(__file__).parents[1] / "tests" / "corpora"

@@ -18,7 +18,7 @@ from speedqual.records import Answer, EvalSet, GraderSpec, Item
 
 CASES = 20
 PROGRAM = "```python\ndef f(x):\n    return sorted(x)[-1] + 1\n```"
-DRIVER = "speedqual.grading.python_driver:call"
+DRIVER = "speedqual.grading.code.python_driver:call"
 
 
 def main(seconds: float) -> None:

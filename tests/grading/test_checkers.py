@@ -11,8 +11,8 @@ import pytest
 from speedqual.grading import checkers
 from speedqual.grading.base import grader_for
 from speedqual.grading.checkers.base import first_error
-from speedqual.grading.code import DRIVERS
-from speedqual.grading.code_extraction import ALIASES, extract
+from speedqual.grading.code.extraction import ALIASES, extract
+from speedqual.grading.code.grader import DRIVERS
 from speedqual.grading.sandbox import Sandbox, best_backend
 from speedqual.records import Answer, EvalSet, Grade, GraderSpec, Item
 

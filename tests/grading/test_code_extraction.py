@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from speedqual.grading.code_extraction import ALIASES, canonical_language, extract
-from speedqual.grading.code_fences import fences, language_of
-from speedqual.grading.code_repairs import repaired
-from speedqual.grading.python_text import Scan, defined_names, defines, inside_strings, signature_of
-from speedqual.grading.python_versions import needs
+from speedqual.grading.code.extraction import ALIASES, canonical_language, extract
+from speedqual.grading.code.fences import fences, language_of
+from speedqual.grading.code.python_text import Scan, defined_names, defines, inside_strings, signature_of
+from speedqual.grading.code.python_versions import needs
+from speedqual.grading.code.repairs import repaired
 
 F = "```"
 PIECES = st.sampled_from(

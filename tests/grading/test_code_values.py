@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from speedqual.grading.code_values import Foreign, TooLarge, decode, encode, equal, show
+from speedqual.grading.code.values import Foreign, TooLarge, decode, encode, equal, show
 
 LEAVES = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(), st.binary(), st.complex_numbers(allow_nan=False)

@@ -31,7 +31,7 @@ from speedqual.grading.sandbox import (
 )
 from speedqual.grading.sandbox.framing import read_frame, write_frame
 
-CALL = "speedqual.grading.python_driver:call"
+CALL = "speedqual.grading.code.python_driver:call"
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 OWN, WORKER = 1234, 777
 

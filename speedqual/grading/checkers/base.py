@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from speedqual.grading.code_cases import CaseOutcome, stray_end
+from speedqual.grading.code.cases import CaseOutcome, stray_end
 from speedqual.grading.sandbox import Limits, Result, Role, Sandbox, best_backend
 from speedqual.records import Failure
 
@@ -38,7 +38,9 @@ __all__ = [
 
 MAX_SOURCE_BYTES = 256 << 10
 LIMITS = Limits(cpu_s=10.0, memory_mb=1024, disk_mb=64, files=2000)
-DRIVERS = tuple(f"speedqual.grading.library_drivers:{name}" for name in ("json_", "yaml_", "toml_", "html_", "sql_"))
+DRIVERS = tuple(
+    f"speedqual.grading.checkers.library_drivers:{name}" for name in ("json_", "yaml_", "toml_", "html_", "sql_")
+)
 _PATH = re.compile(r"(?:/[\w.+@-]+)+/?")
 
 
@@ -140,7 +142,9 @@ def run_driver(name: str, payload: Mapping[str, Any], checker: str) -> Check:
     if sandbox is None:
         return not_checked("no sandbox of this machine passed its probe")
     nonce = secrets.token_hex(16)
-    role = Role(driver=f"speedqual.grading.library_drivers:{name}", payload=payload, limits=LIMITS, nonce=nonce)
+    role = Role(
+        driver=f"speedqual.grading.checkers.library_drivers:{name}", payload=payload, limits=LIMITS, nonce=nonce
+    )
     reply = stray_end(sandbox.run_one(role), nonce)
     if isinstance(reply, CaseOutcome):
         return gave_up(f"the checker was stopped: {reply.why}", checker)

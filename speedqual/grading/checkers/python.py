@@ -5,12 +5,12 @@ from __future__ import annotations
 import secrets
 
 from speedqual.grading.checkers.base import MAX_SOURCE_BYTES, Check, gave_up
-from speedqual.grading.code_cases import CaseOutcome, stray_end
+from speedqual.grading.code.cases import CaseOutcome, stray_end
 from speedqual.grading.sandbox import Limits, Role, Sandbox
 
 __all__ = ["check"]
 
-DRIVER = "speedqual.grading.python_driver:check"
+DRIVER = "speedqual.grading.code.python_driver:check"
 LIMITS = Limits(cpu_s=5.0, memory_mb=512)
 
 
