@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,7 +15,12 @@ from speedqual.evalsets import Problem, build_prompt, builtin_names, check, desc
 from speedqual.evalsets.problems import nearest
 from speedqual.records import Answer, Candidate, EvalSet, Grade, Item
 
+if TYPE_CHECKING:
+    from speedqual.grading.selftest import SelfTest
+
 __all__ = ["command"]
+
+_MAX_SLIPS = 40
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON to stdout.")
 _CODE = click.option("--allow-code", is_flag=True, help="Let the set's own grader.py run. Only for sets you trust.")
@@ -69,26 +74,61 @@ def _show_first(evalset: EvalSet, n: int) -> None:
 
 @command.command("check")
 @click.argument("path")
+@click.option("--self-test", "tests_itself", is_flag=True, help="Also grade the references, and wrong replies.")
+@_CODE
 @_JSON
-def check_(path: str, as_json: bool) -> None:
+def check_(path: str, tests_itself: bool, allow_code: bool, as_json: bool) -> None:
     """Say all that is wrong with an eval set: file, line, what, how to mend it. Exit code 2 when anything is an error.
+
+    With --self-test the reference of every item must pass the set's grader, and replies made wrong from it must not;
+    exit code 1 when the grader can't tell.
 
     \b
     Examples:
       speedqual evalset check ./invoices
+      speedqual evalset check ./invoices --self-test
       speedqual evalset check ./invoices --json
     """
     problems = check(path)
     if not any(problem.severity == "error" for problem in problems):
         problems += _grader_problems(path)
     n_errors = sum(problem.severity == "error" for problem in problems)
+    tested = _self_test(path, allow_code) if tests_itself and not n_errors else None
     if as_json:
-        _print_json({"path": path, "ok": n_errors == 0, "problems": [problem.to_dict() for problem in problems]})
+        told = {"path": path, "ok": n_errors == 0, "problems": [problem.to_dict() for problem in problems]}
+        _print_json(told | ({"self_test": tested.to_dict()} if tested else {}))
     else:
         for problem in problems:
             click.echo(_line(problem))
         click.echo(f"{path}: {n_errors} errors, {len(problems) - n_errors} warnings")
-    raise click.exceptions.Exit(2 if n_errors else 0)
+        if tested:
+            click.echo(visible(_self_test_text(tested), 100_000))
+    raise click.exceptions.Exit(2 if n_errors else 1 if tested and tested.slips else 0)
+
+
+def _self_test(path: str, allow_code: bool) -> SelfTest:
+    from speedqual.evalsets.prompts import reference
+    from speedqual.grading.base import grader_for
+    from speedqual.grading.selftest import self_test
+
+    evalset = load(path, allow_code=allow_code)
+    return self_test(evalset, grader_for(evalset), lambda item: reference(evalset, item))
+
+
+def _self_test_text(tested: SelfTest) -> str:
+    """One line a slip, then what was asked."""
+    shown = [
+        f"{slip.item}: {slip.reply}: {slip.what}{f' ({slip.why})' if slip.why else ''}\n    {slip.text[:200]!r}"
+        for slip in tested.slips[:_MAX_SLIPS]
+    ]
+    more = len(tested.slips) - len(shown)
+    shown += [f"… and {more} more (--json lists all)"] if more else []
+    counted = f"self-test: {tested.n_right} right and {tested.n_wrong} wrong replies, {len(tested.slips)} misjudged"
+    if tested.n_undecided:
+        counted += f", {tested.n_undecided} not judged (see speedqual doctor)"
+    if tested.without_reference:
+        counted += f"; {len(tested.without_reference)} of {tested.n_items} items have no reference"
+    return "\n".join([*shown, counted])
 
 
 def _grader_problems(path: str) -> list[Problem]:
