@@ -39,7 +39,7 @@ __all__ = [
 MAX_SOURCE_BYTES = 256 << 10
 LIMITS = Limits(cpu_s=10.0, memory_mb=1024, disk_mb=64, files=2000)
 DRIVERS = tuple(
-    f"speedqual.grading.checkers.library_drivers:{name}" for name in ("json_", "yaml_", "toml_", "html_", "sql_")
+    f"speedqual.grading.code.library_drivers:{name}" for name in ("json_", "yaml_", "toml_", "html_", "sql_")
 )
 _PATH = re.compile(r"(?:/[\w.+@-]+)+/?")
 
@@ -143,7 +143,7 @@ def run_driver(name: str, payload: Mapping[str, Any], checker: str) -> Check:
         return not_checked("no sandbox of this machine passed its probe")
     nonce = secrets.token_hex(16)
     role = Role(
-        driver=f"speedqual.grading.checkers.library_drivers:{name}", payload=payload, limits=LIMITS, nonce=nonce
+        driver=f"speedqual.grading.code.library_drivers:{name}", payload=payload, limits=LIMITS, nonce=nonce
     )
     reply = stray_end(sandbox.run_one(role), nonce)
     if isinstance(reply, CaseOutcome):
