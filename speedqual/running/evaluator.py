@@ -34,7 +34,7 @@ from speedqual.running.plan import Estimate, Plan, lanes, make_plan
 from speedqual.running.route import Route, asked, known_before, with_routes
 from speedqual.running.run import Run
 from speedqual.running.secret import secrets_of
-from speedqual.running.session import begun_with, opened, refuse_unless_fit
+from speedqual.running.session import begun_with, opened, prices_of, refuse_unless_fit
 from speedqual.running.settings import Limits, Retry, Settings
 from speedqual.running.together import together
 from speedqual.running.watching import Finished, Graded, Observer, Watchers
@@ -89,7 +89,7 @@ async def evaluate(
     plan = _plan(candidates, evalsets, settings)
     refuse_unless_fit(layout, plan, settings, resume=resume)
     _check(plan, grade=grade)
-    work = _Work(name, layout, plan, settings, _prices(plan, prices), environ)
+    work = _Work(name, layout, plan, settings, prices_of(layout, _prices(plan, prices)), environ)
     with Watchers(observers) as watchers:
         try:
             await work.ask(client, watchers)

@@ -14,7 +14,7 @@ from speedqual.clock import Clock
 from speedqual.records import Attempt, Candidate
 from speedqual.running.route import Route
 
-__all__ = ["FAST", "STRONG", "AskLane", "Check", "ask_route", "fell_back"]
+__all__ = ["FAST", "STRONG", "AskLane", "Check", "ask_route", "fell_back", "lane_of"]
 
 FAST, STRONG = "lane_fast", "lane_strong"
 
@@ -61,6 +61,13 @@ async def _checked(attempt: Attempt, check: Check, clock: Clock) -> Attempt:
     flags = ("rejected", f"check_{fault}") if fault else ()
     timeline = replace(attempt.timeline, t_checked=clock.now_ns())
     return replace(attempt, timeline=timeline, flags=(*attempt.flags, *flags))
+
+
+def lane_of(candidate: Candidate, attempt: Attempt) -> Candidate:
+    """Who was asked in this attempt: a lane of a route, else the candidate itself."""
+    if not isinstance(candidate, Route):
+        return candidate
+    return candidate.fast if FAST in attempt.flags else candidate.strong
 
 
 def fell_back(attempts: Sequence[Attempt]) -> tuple[str, ...]:

@@ -113,7 +113,7 @@ class Layout:
             raise RunFolderError(f"the file cannot be read: {fault.strerror}", where=where) from None
         except ValueError as fault:
             raise RunFolderError(f"the file is damaged: {fault}", where=where, fix="Restore it from a copy") from None
-        if not isinstance(manifest, dict) or "format" not in manifest:
+        if not isinstance(manifest, dict) or not isinstance(manifest.get("format"), int):
             raise RunFolderError("the file is no manifest of a run", where=where, fix="Restore it from a copy")
         return manifest
 

@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
-from speedqual.running.settings import Limits
+from collections.abc import Callable
 
-__all__ = ["Budget"]
+from speedqual.records import Attempt, Price, Usage
+from speedqual.running.plan import text_tokens
+from speedqual.running.settings import Limits
+from speedqual.timing.cost import usage_cost_usd
+
+__all__ = ["Budget", "spent"]
+
+
+def spent(attempt: Attempt, prompt_tokens: Callable[[], int], price: Price | None) -> tuple[int, float]:
+    """Tokens and USD of one attempt, for limits alone.
+
+    What the server does not say, as of a stream that was cut off, is guessed by length: a limit that counted it as
+    nothing would never be reached. A request that was turned away costs nothing.
+    """
+    usage = attempt.usage
+    if usage.n_out is None and attempt.outcome in ("unreachable", "http_error"):
+        return 0, attempt.cost_usd or 0.0
+    read = prompt_tokens() if usage.n_prompt is None else usage.n_prompt
+    written = text_tokens(attempt.reasoning + attempt.text) if usage.n_out is None else usage.n_out
+    if attempt.cost_usd is not None:
+        return read + written, attempt.cost_usd
+    filled = Usage(n_prompt=read, n_out=written, n_cached=usage.n_cached, n_cache_write=usage.n_cache_write)
+    usd = 0.0 if price is None else usage_cost_usd(filled, price)
+    return read + written, usd if isinstance(usd, float) else 0.0
 
 
 class Budget:

@@ -56,12 +56,13 @@ def new_manifest(
     }
 
 
-def new_session(clock: Clock) -> dict[str, Any]:
-    """One call of evaluate. Its anchor ties the monotonic clock to the wall, once."""
+def new_session(clock: Clock, settings: Settings) -> dict[str, Any]:
+    """One call of evaluate with its own limits. Its anchor ties the monotonic clock to the wall, once."""
     anchor = {"monotonic_ns": clock.now_ns(), "wall_ns": clock.wall_ns()}
     return {
         "started": _iso(anchor["wall_ns"]),
         "anchor": anchor,
+        "settings": settings.to_dict(),
         "ended": None,
         "status": "running",
         "client": {},

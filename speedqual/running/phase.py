@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from speedqual.clock import Clock
@@ -14,9 +15,9 @@ from speedqual.endpoints.deadlines import Deadlines
 from speedqual.evalsets import build_prompt
 from speedqual.records import Attempt, Candidate, EvalSet, Item, Price, Record, Trial
 from speedqual.running.asking import Asker, ask_until_done, tier_flags
-from speedqual.running.fallback import FAST, ask_route, fell_back
-from speedqual.running.limits import Budget
-from speedqual.running.plan import Plan
+from speedqual.running.fallback import ask_route, fell_back, lane_of
+from speedqual.running.limits import Budget, spent
+from speedqual.running.plan import Plan, approx_tokens
 from speedqual.running.route import Route, known_before
 from speedqual.running.route_metrics import measure_route
 from speedqual.running.session import Session
@@ -66,9 +67,11 @@ class TimedPhase:
         wall_s = self._settings.limits.wall_s
         try:
             with _quick_turns():
-                async with asyncio.timeout(wall_s):
+                async with asyncio.timeout(wall_s) as wall:
                     await together(self._workers(sharing))
         except TimeoutError:
+            if not wall.expired():  # somebody else's
+                raise
             self._budget.stopped_by = f"the limit of {wall_s:g} s"
         finally:
             health = getattr(self._client, "health", None)
@@ -104,7 +107,7 @@ class TimedPhase:
             self._budget.finish(0, 0.0)
             return
         record = self._record(trial, candidate, attempts)
-        self._budget.finish(_tokens(attempts), float(record.metrics["cost_usd"] or 0.0))
+        self._budget.finish(*self._spent(candidate, attempts, evalset, item))
         await self._session.keep(record)
         last = record.last
         self._watchers.tell(
@@ -147,18 +150,28 @@ class TimedPhase:
 
     def _record(self, trial: Trial, candidate: Candidate, attempts: tuple[Attempt, ...]) -> Record:
         if isinstance(candidate, Route):
-            served = candidate.fast if FAST in attempts[-1].flags else candidate.strong
             measured, more = measure_route(candidate, attempts, self._prices), fell_back(attempts)
         else:
-            served, more = candidate, ()
-            measured = measure(attempts, price=self._prices[candidate.name])
+            measured, more = measure(attempts, price=self._prices[candidate.name]), ()
         return Record(
             trial=trial,
             attempts=attempts,
             metrics=measured.metrics,
             missing=measured.missing,
-            flags=(*measured.flags, *more, *tier_flags(served, attempts[-1])),
+            flags=(*measured.flags, *more, *tier_flags(lane_of(candidate, attempts[-1]), attempts[-1])),
         )
+
+    def _spent(
+        self, candidate: Candidate, attempts: Iterable[Attempt], evalset: EvalSet, item: Item
+    ) -> tuple[int, float]:
+        """Tokens and USD of a trial as its limits count them."""
+        tokens, usd = 0, 0.0
+        for attempt in attempts:
+            who = lane_of(candidate, attempt)
+            prompt_tokens = partial(_prompt_tokens, evalset, item, who)
+            more_tokens, more_usd = spent(attempt, prompt_tokens, self._prices[who.name])
+            tokens, usd = tokens + more_tokens, usd + more_usd
+        return tokens, usd
 
 
 def _within(deadlines: Deadlines, evalset: EvalSet) -> Deadlines:
@@ -183,5 +196,5 @@ def _quick_turns() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-def _tokens(attempts: Iterable[Attempt]) -> int:
-    return sum((attempt.usage.n_prompt or 0) + (attempt.usage.n_out or 0) for attempt in attempts)
+def _prompt_tokens(evalset: EvalSet, item: Item, who: Candidate) -> int:
+    return approx_tokens(build_prompt(evalset, item, who))

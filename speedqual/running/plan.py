@@ -17,7 +17,7 @@ from speedqual.running.route import asked, asked_by, asked_of
 from speedqual.running.settings import Settings
 from speedqual.timing.cost import usage_cost_usd
 
-__all__ = ["CandidateEstimate", "Estimate", "Plan", "approx_tokens", "lanes", "machine_of", "make_plan"]
+__all__ = ["CandidateEstimate", "Estimate", "Plan", "approx_tokens", "lanes", "machine_of", "make_plan", "text_tokens"]
 
 IMAGE_TOKENS = 800
 
@@ -129,11 +129,12 @@ def approx_tokens(prompt: Prompt) -> int:
 
 def _message_tokens(message: Message) -> int:
     if isinstance(message.content, str):
-        return _text_tokens(message.content)
-    return sum(_text_tokens(str(part.get("text", ""))) if "text" in part else IMAGE_TOKENS for part in message.content)
+        return text_tokens(message.content)
+    return sum(text_tokens(str(part.get("text", ""))) if "text" in part else IMAGE_TOKENS for part in message.content)
 
 
-def _text_tokens(text: str) -> int:
+def text_tokens(text: str) -> int:
+    """The same rule of thumb for a text."""
     n_ascii = len(text.encode("ascii", "ignore"))
     return round(n_ascii / 4 + (len(text) - n_ascii) * 0.8)
 
@@ -179,24 +180,19 @@ def lanes(plan: Plan, settings: Settings, environ: Mapping[str, str]) -> dict[st
 
     A route is on the machines of both its lanes: where these are two, they share one slot.
     """
+    shared: list[tuple[set[str], list[str]]] = []
     found: dict[str, tuple[list[str], int]] = {}
     for name, candidate in plan.candidates.items():
         slots = settings.slots(name)
         machines = {machine_of(one, environ) for one in asked_by(candidate)} - {""} if slots == 1 else set[str]()
-        shared = [lane for lane in found if machines & _machines_of(lane)]
-        names = [other for lane in shared for other in found[lane][0]]
-        machines = machines.union(*map(_machines_of, shared))
-        for lane in shared:
-            del found[lane]
-        found[f"group {_AND.join(sorted(machines))}" if machines else f"candidate {name}"] = ([*names, name], slots)
-    return found
-
-
-_AND = " + "
-
-
-def _machines_of(lane: str) -> set[str]:
-    return set(lane.removeprefix("group ").split(_AND)) if lane.startswith("group ") else set()
+        if not machines:
+            found[f"candidate {name}"] = ([name], slots)
+            continue
+        mine = [lane for lane in shared if lane[0] & machines]
+        shared = [lane for lane in shared if lane not in mine]
+        names = [other for _, others in mine for other in others]
+        shared.append((machines.union(*(held for held, _ in mine)), [*names, name]))
+    return {f"group {' + '.join(sorted(machines))}": (names, 1) for machines, names in shared} | found
 
 
 def machine_of(candidate: Candidate, environ: Mapping[str, str]) -> str:

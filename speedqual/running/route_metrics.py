@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from speedqual.records import Attempt, Price
-from speedqual.running.fallback import FAST
+from speedqual.running.fallback import lane_of
 from speedqual.running.route import Route
 from speedqual.timing import Absent, Measured, measure
 from speedqual.timing.cost import cost_usd
@@ -52,7 +52,7 @@ def _cost(
     """USD of all attempts, each at its lane's price; unknown as soon as one is, with what is to be said of it."""
     total, notes = 0.0, list[str]()
     for attempt in attempts:
-        lane = route.fast if FAST in attempt.flags else route.strong
+        lane = lane_of(route, attempt)
         own = Stream((attempt,), prices[lane.name])
         cost = cost_usd(own)
         if isinstance(cost, Absent):

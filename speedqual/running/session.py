@@ -19,7 +19,7 @@ from speedqual.running.manifest import new_manifest, new_session
 from speedqual.running.plan import Plan
 from speedqual.running.settings import Settings
 
-__all__ = ["Session", "begun_with", "opened", "refuse_unless_fit"]
+__all__ = ["Session", "begun_with", "opened", "prices_of", "refuse_unless_fit"]
 
 _MODELS_KEPT = 20
 
@@ -50,6 +50,15 @@ def begun_with(layout: Layout, settings: Settings) -> Settings:
         return settings
     manifest = layout.read_manifest()
     return replace(settings, seed=manifest["seed"], repeats=manifest["settings"]["repeats"])
+
+
+def prices_of(layout: Layout, prices: Mapping[str, Price | None]) -> dict[str, Price | None]:
+    """The prices that the run in the folder was begun with; where one was unknown, that of ``prices``.
+
+    So all records of a run are paid at the prices in its manifest, however long it was interrupted.
+    """
+    begun = layout.read_manifest()["prices"] if layout.manifest.exists() else {}
+    return {name: Price.from_dict(begun[name]) if begun.get(name) else price for name, price in prices.items()}
 
 
 def _facts(manifest: Mapping[str, Any], plan: Plan, settings: Settings) -> Iterator[tuple[str, object, object]]:
@@ -128,7 +137,8 @@ def opened(
     layout.create()
     with layout.locked():
         if layout.manifest.exists():
-            manifest = layout.read_manifest() | {"status": "running", "why": ""}
+            kept = {name: price.to_dict() if price else None for name, price in prices.items()}
+            manifest = layout.read_manifest() | {"status": "running", "why": "", "prices": kept}
             for before in manifest["sessions"]:
                 before["status"] = "killed" if before["status"] == "running" else before["status"]
             layout.repair()
@@ -136,7 +146,7 @@ def opened(
             manifest = new_manifest(run, plan, settings, prices, clock)
             for evalset in plan.evalsets.values():
                 layout.write_evalset(evalset)
-        manifest["sessions"].append(new_session(clock))
+        manifest["sessions"].append(new_session(clock, settings))
         layout.write_json(layout.manifest, manifest)
         number = len(manifest["sessions"]) - 1
         done = {key_of(line) for line in layout.lines(layout.records)}

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Mapping
 
 from speedqual.grading.base import grade_all, grader_for
-from speedqual.grading.code_extraction import canonical_language, extract
+from speedqual.grading.code.extraction import canonical_language, extract
 from speedqual.grading.jsontext import find_json
 from speedqual.grading.reply import look
 from speedqual.grading.text import is_refusal

@@ -140,6 +140,8 @@ def read_table(layout: Layout, stamp: Mapping[str, Any]) -> pd.DataFrame | None:
         return None
     if json.loads((table.schema.metadata or {}).get(_STAMP_KEY, b"null")) != dict(stamp):
         return None
+    if [name for name in table.column_names if not name.startswith("__")] != [column.name for column in COLUMNS]:
+        return None  # another version of speedqual made it
     frame = table.to_pandas()
     typed: pd.DataFrame = frame.astype({column.name: _DTYPES[column.kind] for column in COLUMNS})
     return typed
