@@ -1,7 +1,7 @@
 """How far a factual signal agrees with people: a threshold from one half of the labelled rows, scored on the other.
 
-The rule-based signal for free text is weak by nature (77 % balanced accuracy is about the best that judges reach), so it
-decides nothing in a grade; it is calibrated here, as an NLI model or a judge would be, and shown with its interval.
+The rule-based signal for free text is weak by nature (77 % balanced accuracy is about the best that judges reach), so
+it decides nothing in a grade; it is calibrated here, as an NLI model or a judge would be, and shown with its interval.
 """
 
 from __future__ import annotations

@@ -222,7 +222,7 @@ def _covers(text: str, value: Found, fences: list[tuple[int, int, str]]) -> bool
     return _fence_of(value.start, fences) is not None or (value.end - value.start) * 2 >= len(text.strip())
 
 
-_FENCE = re.compile(r"^[ \t]{0,3}(?P<marks>`{3,}|~{3,})[ \t]*(?P<tag>[^\n`]*)$", re.MULTILINE)
+_FENCE = re.compile(r"^[ \t]{0,3}(?P<marks>`{3,20}|~{3,20})[ \t]*(?P<tag>[^\n`]*)$", re.MULTILINE)
 _JSON_TAGS = frozenset(
     {"", "json", "json5", "jsonc", "javascript", "js", "text", "txt", "plaintext", "output", "jsonl", None}
 )

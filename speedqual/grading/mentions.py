@@ -114,10 +114,10 @@ def numbers_in(sentence: str, settings: Settings) -> list[NumberMention]:
     taken = [(date.start, date.end) for date in dates_in(sentence, settings)]
     found: list[NumberMention] = []
     for start, end, value, digits in (*_in_digits(sentence, settings), *_in_words(sentence)):
-        if not any(a < end and start < b for a, b in taken):
+        if len(found) < MAX_MENTIONS and not any(a < end and start < b for a, b in taken):
             taken.append((start, end))
             found.append(_mention(sentence, start, end, value, digits))
-    return sorted(found[:MAX_MENTIONS])
+    return sorted(found)
 
 
 def _word_before(sentence: str, start: int) -> str:

@@ -78,10 +78,14 @@ HEDGE = re.compile(
 """Words that soften a claim."""
 
 
+REACH = 400
+"""Characters around a place that are looked at: keeps an endless sentence cheap."""
+
+
 def clause_start(sentence: str, at: int) -> int:
     """Where the clause around ``at`` begins."""
-    start = 0
-    for match in _BOUNDARY.finditer(sentence, 0, at):
+    start = max(0, at - REACH)
+    for match in _BOUNDARY.finditer(sentence, start, at):
         if not _inside_number(sentence, match.start()):
             start = match.end()
     return start
@@ -100,7 +104,7 @@ def negations(text: str) -> int:
 def stance_at(sentence: str, start: int, end: int, *, exact: bool = False) -> Stance:
     """How the sentence stands to what is named between ``start`` and ``end``. ``exact``: a bound before it counts."""
     begin = clause_start(sentence, start)
-    before, after = sentence[begin:start], sentence[end:]
+    before, after = sentence[begin:start], sentence[end : end + REACH]
     if exact and (_BOUND_BEFORE.search(before) or _BOUND_AFTER.match(after)):
         return "bounded"
     denied = negations(before) % 2 == 1
@@ -118,14 +122,12 @@ _LIST_COMMA = re.compile(r"[,，、]\s*$")
 
 def _goes_on_denied(sentence: str, begin: int) -> bool:
     """``not Paris, Rome or Milan``: bare members of a denied list are denied as long as an "or" is to come."""
-    head = sentence[:begin]
+    head = sentence[max(0, begin - REACH) : begin]
     if not _LIST_COMMA.search(head):
         return False
-    start = clause_start(sentence, len(head.rstrip(" ,，、")))
+    start = clause_start(head, len(head.rstrip(" ,，、")))
     rest = sentence[begin : begin + 60]
-    return negations(sentence[start : len(head)]) % 2 == 1 and bool(
-        re.match(r"[^;.]*?\b(?:or|nor)\b|[^；。]*?[或和]", rest)
-    )
+    return negations(head[start:]) % 2 == 1 and bool(re.match(r"[^;.]*?\b(?:or|nor)\b|[^；。]*?[或和]", rest))
 
 
 def was_corrected(sentence: str, end: int, following: str) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 from speedqual.grading.mentions import NumberMention, numbers_in
 from speedqual.grading.normalise import Settings
@@ -26,6 +27,7 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 _WORD = re.compile(r"[A-Za-zÀ-ÿ][\w'’-]*")
 _CLAUSE = re.compile(r"[,;:()—]\s+|\s+[-–—]\s+|\s+(?:and|but|while|whereas|which|who|that)\s+(?!true\b|is not true)")
 _OR_NUMBER = re.compile(r"\d[^.;,]{0,20}\b(?:or|maybe|perhaps)\b[^.;,]{0,20}\d")
+MAX_CHARS, MAX_CLAUSES = 1000, 300
 ABOUT = 0.5
 SAID = 0.75
 
@@ -53,7 +55,8 @@ def _judge_one(statement: str, parts: tuple[str, ...], known: str) -> Finding:
     if _HAN.search(statement):
         return judge_chinese(statement, parts)
     fact = _profile(statement)
-    found = [_judge_clause(fact, clause, sentence, known) for sentence in parts for clause in _clauses(sentence)]
+    pairs = ((clause[:MAX_CHARS], sentence[:MAX_CHARS]) for sentence in parts for clause in _clauses(sentence))
+    found = [_judge_clause(fact, clause, sentence, known) for clause, sentence in islice(pairs, MAX_CLAUSES)]
     denied = [f for f in found if f.status == "contradicted" and f.flags == _FIRM]
     for wanted in (denied, *([f for f in found if f.status == s] for s in _ORDER)):
         if wanted:
@@ -82,7 +85,7 @@ def _profile(text: str) -> Profile:
     words = {w for w in words if len(w) > 1}
     numbers = tuple(m for m in numbers_in(text, _EN) if m.text.lower() not in ("a", "one"))
     words -= {stem(m.text) for m in numbers if m.text.isalpha()}
-    return Profile(text, frozenset(words), tuple(names), numbers, negations(text) % 2 == 1, _relations(text))
+    return Profile(text, frozenset(words), tuple(names), numbers, negations(text) % 2 == 1, _relations(text[:300]))
 
 
 _PLURAL_VERB = re.compile(r" (?:were|are|have|rose|fell|grew|increased|decreased|dropped|declined)\b")
@@ -290,7 +293,7 @@ def _named_otherwise(fact: Profile, parts: tuple[str, ...]) -> Finding | None:
     """``Luis Ruiz`` for Ana Ruiz, as a bare reply: one part of the name is another."""
     names = _full_names(fact.text)
     for sentence in parts:
-        for given in _full_names(sentence):
+        for given in _full_names(sentence[:MAX_CHARS]):
             for name in names:
                 if len(given) == len(name) and given != name and set(given) & set(name):
                     return Finding("contradicted", "another name is given", " ".join(given))

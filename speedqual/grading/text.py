@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from itertools import islice
 from typing import NamedTuple
 
 from speedqual.grading.refusals import is_no_answer, is_refusal, says_not_stated
@@ -32,6 +33,8 @@ class Stripped(NamedTuple):
     unclosed: bool
 
 
+MAX_TAGS = 64
+"""Tags that are looked at before one opens or closes a block: keeps a reply made of tags cheap."""
 _NAMES = r"think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis"
 _TAG = re.compile(
     rf"<(?P<close>/)?(?P<name>{_NAMES})>|\[(?P<close2>/)?(?P<name2>THINK)\]|◁(?P<close3>/)?(?P<name3>think)▷",
@@ -70,7 +73,7 @@ def strip_thinking(text: str) -> Stripped:
 
 def _next_block(text: str, at: int, *, first: bool) -> tuple[int, int | None] | None:
     """Start and end of the next thinking block after ``at``; end None = never closed."""
-    for tag in _TAG.finditer(text, at):
+    for tag in islice(_TAG.finditer(text, at), MAX_TAGS):
         if not _is_markup(text, tag, at):
             continue
         if not _closes(tag):
@@ -148,12 +151,12 @@ def fold(text: str) -> str:
     return squeeze(text).casefold()
 
 
-_FENCED = re.compile(r"^ {0,3}(?:`{3,}|~{3,})[^\n]*$", re.MULTILINE)
+_FENCED = re.compile(r"^ {0,3}(?:`{3,20}|~{3,20})[^\n]*$", re.MULTILINE)
 _LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\([^()\s]{0,2000}\)")
 _BOXED = re.compile(r"\\(?:boxed|fbox|text|mathrm|mathbf|textbf|mbox)\s*\{([^{}]{0,500})\}")
 _MATH = re.compile(r"\\[()\[\]]|\$\$|\\(?:[,;!:]|quad\b)|(?<=\d)\{,\}(?=\d)")
 _HEAD = re.compile(r"^[ \t]{0,3}(?:#{1,6}[ \t]+|>[ \t]?|[-*+•][ \t]+)+", re.MULTILINE)
-_STRONG = re.compile(r"(\*\*\*|\*\*|__|~~|`+)(?=\S)(.{1,2000}?)(?<=\S)\1", re.DOTALL)
+_STRONG = re.compile(r"(\*\*\*|\*\*|__|~~|`{1,4})(?=\S)(.{1,2000}?)(?<=\S)\1", re.DOTALL)
 _STAR = re.compile(r"(?<![\w*])\*(?=[^\s*])([^*\n]{1,500}?)(?<=[^\s*])\*(?![\w*])")
 
 

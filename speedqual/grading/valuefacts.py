@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
+from itertools import islice
 from typing import Any, NamedTuple
 
 from speedqual.grading.booleans import judge_boolean
@@ -22,6 +23,8 @@ from speedqual.grading.wordforms import stem
 
 __all__ = ["Finding", "Place", "ValueFact", "find_value", "judge_value", "kind_of_value"]
 
+MAX_PLACES = 60
+"""Mentions of one fact that are looked at."""
 NUMERIC = frozenset(("number", "integer", "money", "percent", "ratio", "quantity"))
 
 
@@ -95,7 +98,9 @@ def find_value(fact: ValueFact, parts: tuple[str, ...]) -> list[Place]:
             found += [_number_place(fact, i, sentence, m) for m in numbers_in(sentence, fact.settings)]
         if fact.kind not in NUMERIC or fact.aliases:
             found += _text_places(fact, i, sentence)
-    return found
+        if len(found) >= MAX_PLACES:
+            break
+    return found[:MAX_PLACES]
 
 
 def _date_place(fact: ValueFact, i: int, sentence: str, mention: DateMention) -> Place:
@@ -253,7 +258,7 @@ def _text_places(fact: ValueFact, i: int, sentence: str) -> list[Place]:
         lowered = sentence
     return [
         Place(i, m.start(), m.end(), True, _text_stance(fact, sentence, m.start(), m.end()), m.group())
-        for m in _pattern(_names(fact)).finditer(lowered)
+        for m in islice(_pattern(_names(fact)).finditer(lowered), MAX_PLACES)
         if m.end() > m.start()
     ]
 

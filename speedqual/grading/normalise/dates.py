@@ -84,6 +84,24 @@ DATE_IN_TEXT = re.compile(
 """Finds whole dates inside running text."""
 
 
+_AROUND = re.compile(
+    r"^(?:on )?the (?=\d)|^on (?=\w)|^(?:星期|周|礼拜)[一二三四五六日天][,， ]*"
+    r"|[,， ]*[(（]?(?:星期|周|礼拜)[一二三四五六日天][)）]?$",
+    re.IGNORECASE,
+)
+_ERAS = {"民国": 1911, "民國": 1911, "令和": 2018, "平成": 1988, "昭和": 1925}
+_ERA = re.compile(rf"({'|'.join(_ERAS)}) ?(元|\d{{1,3}}|[{CHINESE}]{{1,4}}) ?年")
+
+
+def _western(text: str) -> str:
+    """``民国113年3月4日`` → ``2024年3月4日``."""
+    match = _ERA.match(text)
+    if not match:
+        return text
+    year = 1 if match[2] == "元" else _number(match[2])
+    return text if year is None else f"{_ERAS[match[1]] + year:04}年{text[match.end() :]}"
+
+
 def read_date(value: Any, settings: Settings) -> Reading:
     """A text that is one date, perhaps followed by a time."""
     return _read(value, settings, want_time=False)
@@ -99,7 +117,7 @@ def _read(value: Any, settings: Settings, *, want_time: bool) -> Reading:
         return Reading(Day(value, None, None))
     if not isinstance(value, str) or len(value) > MAX_CHARS:
         return Reading(None, BAD)
-    text = ascii_digits(value)
+    text = _western(_AROUND.sub("", ascii_digits(value)))
     for pattern in _DATES:
         if match := pattern.fullmatch(text):
             day = _day(match, settings)

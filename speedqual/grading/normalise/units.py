@@ -42,6 +42,8 @@ def read_percent(value: Any, settings: Settings) -> Reading:
     if match := _CHINESE_SHARE.fullmatch(text):
         scale = 0 if match["of"] == "百分之" else -1
         return _share(read_number(("-" if match["sign"] else "") + match["number"], settings), "%", scale)
+    if text.endswith("成") and not (tenths := read_number(text[:-1], settings)).fault:
+        return _share(tenths, "%", 1)
     if match := _SHARE.fullmatch(text):
         unit = "pp" if match["points"] or match["basis"] else "%"
         scale = -2 if match["basis"] else -1 if match["mille"] else 0
