@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
 
 from speedqual.analysis.intervals import cluster_sums, floor_p_values, holm, is_binary, wilson_lower
 from speedqual.analysis.tidy import Table
 
 __all__ = ["judge_floor"]
+
+Array = NDArray[np.float64]
+Facts = tuple[float, float, float | None, float | None, float | None]
 
 
 def judge_floor(table: Table, floor: float | None, alpha: float = 0.05) -> pd.DataFrame:
@@ -26,8 +33,8 @@ def judge_floor(table: Table, floor: float | None, alpha: float = 0.05) -> pd.Da
     return out.assign(floor=label, p_floor=above)
 
 
-def _facts(table: Table, name: str, alpha: float) -> tuple[float, float, float | None, float | None, float | None]:
-    """Mean, n, SE, degrees of freedom (both None for the score test) and the one-sided lower bound."""
+def _facts(table: Table, name: str, alpha: float) -> Facts:
+    """Mean, n (0 = nothing can be told), SE and degrees of freedom (None for the score test), lower bound."""
     if table.rows is None:
         row = table.summary[table.summary["candidate"] == name].iloc[0]
         n = float(row["n"]) if pd.notna(row["n"]) else 0.0
@@ -45,10 +52,10 @@ def _facts(table: Table, name: str, alpha: float) -> tuple[float, float, float |
     return _robust(y, groups, alpha)
 
 
-def _robust(y: np.ndarray, groups: np.ndarray, alpha: float) -> tuple[float, float, float, float, float | None]:
-    from scipy import stats
-
+def _robust(y: Array, groups: NDArray[Any], alpha: float) -> Facts:
     sums = cluster_sums(y - y.mean(), groups)
     se, df = float(np.sqrt((sums**2).sum())) / y.size, float(max(1, sums.size - 1))
-    lower = float(y.mean() - stats.t.ppf(1 - alpha, df) * se) if sums.size > 1 else None
+    if sums.size < 2:
+        return float(y.mean()), 0.0, None, None, None
+    lower = float(y.mean() - stats.t.ppf(1 - alpha, df) * se)
     return float(y.mean()), float(y.size), se, df, lower

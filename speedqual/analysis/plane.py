@@ -33,7 +33,10 @@ class Plane:
 
     @property
     def known_n(self) -> bool:
-        return self.table.rows is not None or bool(self.table.summary["n"].notna().any())
+        """Whether anything can be resampled: two clusters of items, or counts behind the rates."""
+        if self.table.rows is None:
+            return bool(self.table.summary["n"].notna().any())
+        return len(set(self.table.clusters(self.table.matrix().index))) > 1
 
     def costs(self) -> Array:
         """Axes as lower-is-better, shape [candidates, axes]."""
@@ -78,7 +81,7 @@ class Plane:
         rows = self.table.rows
         if rows is None or m.name not in rows or m.stat == "mean":
             drawn = self.drawn.x[m.name]
-            moving = drawn.std(axis=0) > 0
+            moving = (drawn != drawn[:1]).any(axis=0)
             lo, hi = percentile_bounds(drawn, self.level)
             return np.where(moving, lo, np.nan), np.where(moving, hi, np.nan)
         grouped = rows.groupby("candidate", observed=True)[m.name]
@@ -98,6 +101,8 @@ class Plane:
         signed = -grid if m.higher_is_better else grid
         heights = pareto.staircase(cost[:1000, known], self.drawn.quality[:1000, known], signed)
         reached = np.isfinite(heights).mean(axis=0) >= 0.5
+        if not reached.any():
+            return pd.DataFrame(columns=["x", "lo", "mid", "hi"])
         tail = 0.5 - self.level / 2
         lo, mid, hi = np.nanquantile(heights[:, reached], [tail, 0.5, 1 - tail], axis=0)
         return pd.DataFrame({"x": grid[reached], "lo": lo, "mid": mid, "hi": hi})

@@ -102,8 +102,9 @@ def _pair(table: Table, fast: str, strong: str) -> tuple[str, str]:
         if name and name not in table.names:
             raise UsageError(f"there is no candidate {name!r}", fix=f"Known: {', '.join(table.names[:20])}")
     s = table.summary.set_index("candidate")
+    s = s[s["quality"].notna()]
     if len(s) < 2:
-        raise UsageError("routing needs two candidates")
+        raise UsageError("routing needs two candidates with graded answers")
     strong = strong or str(s["quality"].drop(index=[fast] if fast else []).idxmax())
     if not fast:
         others = s.drop(index=strong)

@@ -25,7 +25,7 @@ def plot(result: CliffsResult, *, style: str | Style = "light", title: str = "",
     """One panel a ladder, the most telling first; with more than ``most`` ladders the rest share a last grey panel."""
     with use(style) as look:
         shown, rest = _order(result, most)
-        count = len(shown) + bool(rest)
+        count = max(1, len(shown) + bool(rest))
         columns = min(3, max(1, count))
         rows = math.ceil(count / columns)
         width, height = (5.6, 3.6) if count == 1 else (3.3 * columns, 2.7 * rows)
@@ -118,4 +118,4 @@ def _together(ax: Axes, rest: list[Judged], look: Style) -> None:
 
 def _numbers(result: CliffsResult) -> pd.DataFrame:
     wanted = ["ladder", "from", "to", "quality_from", "quality_to", "drop", "drop_lo", "drop_hi", "p_drop", "label"]
-    return result.table[wanted]
+    return result.table[wanted] if len(result.table) else pd.DataFrame(columns=wanted)

@@ -14,7 +14,7 @@ from speedqual.analysis.degraded import DegradedResult
 from speedqual.analysis.frontier import FrontierResult
 from speedqual.analysis.gate import GateResult
 from speedqual.plots.axes import shorten
-from speedqual.plots.style import Drawing, Style, new_drawing, use
+from speedqual.plots.style import Drawing, Style, new_drawing, ramp, use
 
 __all__ = ["dominance", "plot_degraded", "plot_gate"]
 
@@ -111,14 +111,10 @@ def dominance(result: FrontierResult, *, style: str | Style = "light", title: st
         side = 2.4 + 0.34 * len(names)
         figure, ax = new_drawing(side + 1.6, side)
         short = [shorten(n, 24) for n in names]
-        map_ = (
-            sns.light_palette(look.front, as_cmap=True)
-            if look.name == "light"
-            else sns.dark_palette(look.front, as_cmap=True)
-        )
         sns.heatmap(
-            matrix, ax=ax, cmap=map_, vmin=0, vmax=1, square=True, cbar=False, linewidths=0.5, linecolor=look.paper,
-            annot=len(names) <= 14, fmt=".0%", annot_kws={"fontsize": 7}, xticklabels=short, yticklabels=short,
+            matrix, ax=ax, cmap=ramp(look), vmin=0, vmax=1, square=True, cbar=False, linewidths=0.5,
+            linecolor=look.paper, annot=len(names) <= 14, fmt=".0%", annot_kws={"fontsize": 7},
+            xticklabels=short, yticklabels=short,
         )  # fmt: skip
         ax.set_xlabel("is dominated")
         ax.set_ylabel("P(dominates)")

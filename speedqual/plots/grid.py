@@ -8,7 +8,7 @@ from matplotlib.colors import LogNorm
 
 from speedqual.analysis.grid import GridResult
 from speedqual.plots.axes import amount
-from speedqual.plots.style import Drawing, Style, new_drawing, use
+from speedqual.plots.style import Drawing, Style, new_drawing, ramp, use
 
 __all__ = ["plot"]
 
@@ -24,15 +24,11 @@ def plot(result: GridResult, *, style: str | Style = "light", title: str = "") -
         )
         low, high = float(np.nanmin(values)), float(np.nanmax(values))
         norm = LogNorm(low, high) if low > 0 and high / low > 3 and not share else None
-        ramp = (
-            sns.light_palette(look.front, as_cmap=True)
-            if look.name == "light"
-            else sns.dark_palette(look.front, as_cmap=True)
-        )
         good_is_high = m.higher_is_better or share
+        colours = ramp(look).reversed() if good_is_high else ramp(look)
         figure, ax = new_drawing(2.2 + 0.95 * wide.shape[1], 1.5 + 0.5 * wide.shape[0])
         sns.heatmap(
-            wide, ax=ax, cmap=ramp.reversed() if good_is_high else ramp, norm=norm, annot=texts, fmt="", cbar=False,
+            wide, ax=ax, cmap=colours, norm=norm, annot=texts, fmt="", cbar=False,
             linewidths=1, linecolor=look.paper, annot_kws={"fontsize": 8},
         )  # fmt: skip
         ax.set_xlabel(result.grid.columns)

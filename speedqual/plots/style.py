@@ -25,7 +25,7 @@ from matplotlib.figure import Figure
 
 from speedqual.errors import UsageError
 
-__all__ = ["DARK", "LIGHT", "MARKERS", "Drawing", "Style", "new_drawing", "pick_style", "save", "to_svg", "use"]
+__all__ = ["DARK", "LIGHT", "MARKERS", "Drawing", "Style", "new_drawing", "pick_style", "ramp", "save", "to_svg", "use"]
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 _CJK = ("Noto Sans CJK SC", "Noto Sans CJK JP", "Source Han Sans SC", "PingFang SC", "Microsoft YaHei", "SimHei")
@@ -73,6 +73,12 @@ def pick_style(style: str | Style) -> Style:
     if style not in ("light", "dark"):
         raise UsageError(f"there is no plot style {style!r}", fix="Give 'light', 'dark' or a Style")
     return DARK if style == "dark" else LIGHT
+
+
+def ramp(look: Style) -> Any:
+    """A colour map from the paper to the front's colour, for heat maps."""
+    palette = sns.light_palette if look.name == "light" else sns.dark_palette
+    return palette(look.front, as_cmap=True)
 
 
 @cache

@@ -15,6 +15,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from speedqual import display
 from speedqual.analysis import Cliffs, Frontier, from_table
 from speedqual.analysis.base import Result
+from speedqual.analysis.budgets import Budgets
 from speedqual.analysis.cost import Cost
 from speedqual.analysis.deadlines import Deadlines
 from speedqual.analysis.degraded import Degraded
@@ -86,6 +87,7 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "gate": lambda: Gate()(run(0), run(1)),
     "history": lambda: History()([run(s) for s in range(4)]),
     "tasks": lambda: ByTask()(run()),
+    "budgets": lambda: Budgets()(run()),
 }
 
 

@@ -1,0 +1,36 @@
+"""Interaction budgets: the share of requests that meet each, candidate by candidate, with the verdict in the cell."""
+
+from __future__ import annotations
+
+import seaborn as sns
+
+from speedqual.analysis.budgets import BudgetsResult
+from speedqual.plots.axes import shorten
+from speedqual.plots.style import Drawing, Style, new_drawing, ramp, use
+
+__all__ = ["plot"]
+
+_MARK = {"passes": "✓", "fails": "✗", "cannot tell": "?"}
+
+
+def plot(result: BudgetsResult, *, style: str | Style = "light", title: str = "") -> Drawing:
+    """A heat map, budgets down and candidates across; ✓ passes, ✗ fails, ? cannot tell."""
+    with use(style) as look:
+        t = result.table.assign(
+            text=[f"{100 * m:.0f} % {_MARK[v]}" for m, v in result.table[["met", "verdict"]].values]
+        )
+        rows, columns = list(dict.fromkeys(t["budget"])), list(dict.fromkeys(t["candidate"]))
+        met = t.pivot_table(index="budget", columns="candidate", values="met", sort=False).loc[rows, columns]
+        text = t.pivot(index="budget", columns="candidate", values="text").loc[rows, columns]
+        figure, ax = new_drawing(2.6 + 1.1 * met.shape[1], 1.6 + 0.42 * met.shape[0])
+        names = [shorten(str(c), 20) for c in met.columns]
+        sns.heatmap(
+            met, ax=ax, cmap=ramp(look), vmin=0, vmax=1, annot=text.to_numpy(), fmt="", cbar=False, linewidths=1,
+            linecolor=look.paper, annot_kws={"fontsize": 8}, xticklabels=names,
+        )  # fmt: skip
+        ax.set(xlabel="", ylabel="")
+        for tick in ax.get_xticklabels():
+            tick.set(rotation=30, ha="right", rotation_mode="anchor")
+        ax.set_title(title or "requests within the budget", loc="left", fontsize=10)
+        figure.alt_text, figure.numbers = result.verdict, result.table
+        return figure
