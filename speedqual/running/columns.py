@@ -24,9 +24,13 @@ class Column:
 _TRIAL = (
     Column("run", "text", "the run's name"),
     Column("candidate", "text", "the candidate's name"),
-    Column("candidate_id", "text", "content hash of endpoint, model, tier, params and prompt settings"),
-    Column("endpoint", "text", "the protocol"),
-    Column("model", "text", "the model as asked"),
+    Column(
+        "candidate_id",
+        "text",
+        "content hash of endpoint, model, tier, params and prompt settings; of a route: of policy and lanes",
+    ),
+    Column("endpoint", "text", "the protocol; route: other candidates are asked by a policy"),
+    Column("model", "text", "the model as asked; of a route both, the fast one first"),
     Column("service_tier", "text", "the tier as asked; empty = none was asked for"),
     Column("served_tier", "text", "the tier as the reply names it; empty = it does not say"),
     Column("ladder", "text", "the ladder that the candidate stands on; empty = none"),
@@ -59,7 +63,12 @@ _GRADE = (
     Column("floor", "number", "the mean score that the eval set asks of a candidate; NaN = it names none"),
     Column("success_at", "number", "the score from which an item counts as done"),
     Column("answer_chars", "count", "characters of the answer, reasoning not counted"),
-    Column("flags", "text", "what taints the row, separated by spaces: see the metrics page; other_tier, tier_unknown"),
+    Column(
+        "flags",
+        "text",
+        "what taints the row, separated by spaces: see the metrics page; other_tier, tier_unknown; of a route lane_fast"
+        " or lane_strong (whose reply was used) and fell_back_failed, fell_back_late or fell_back_check",
+    ),
 )
 _METRICS = tuple(
     Column(metric.name, "text" if metric.unit == "name" else "number", f"{metric.doc} Unit: {metric.unit}.")
