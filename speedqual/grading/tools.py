@@ -1,0 +1,175 @@
+"""Grade the choice of a function and its arguments, or the answer that is given from a function's result.
+
+``item.target`` is either ``{"calls": [{"name": …, "arguments": {…}}, …]}``, an empty list where no function fits, or
+``{"answer": …}``, which the exact grader judges. Calls are compared as a set without order, arguments by the types that
+the column ``tools`` declares: a number as text is a ``wrong_field`` in the strict score, right in the lenient one, as
+is a call that was written into the text as JSON instead of being made. An argument that equals its declared default may
+be left out or given. ``accept`` beside ``arguments`` lists other values that are right, by argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from speedqual.errors import EvalSetError
+from speedqual.grading.exact import ExactGrader
+from speedqual.grading.exact import make as make_exact
+from speedqual.grading.jsontext import find_json, loads
+from speedqual.grading.options import options_of
+from speedqual.grading.reply import Reply, failed, look, nothing_given
+from speedqual.grading.toolargs import Wanted, differences, wanted_of
+from speedqual.records import Answer, EvalSet, Failure, Grade, GraderSpec, Item, ToolCall
+
+__all__ = ["VERSION", "ToolsGrader", "make"]
+
+VERSION = "1"
+
+
+def make(evalset: EvalSet) -> ToolsGrader:
+    """The grader that the card declares. Raises EvalSetError for a call that names no offered function or argument."""
+    options_of(evalset, frozenset())
+    where = f"eval set {evalset.name}"
+    for item in evalset.items:
+        _target(item, f"{where}, item {item.id}, target")
+    answers = tuple(item for item in evalset.items if "answer" in item.target)
+    return ToolsGrader(make_exact(replace(evalset, items=answers, grader=GraderSpec(name="exact"))))
+
+
+def _target(item: Item, where: str = "target") -> tuple[Wanted, ...] | None:
+    """The calls that are right; None when the item asks for an answer."""
+    target: Any = item.target
+    if isinstance(target, Mapping) and "answer" in target:
+        return None
+    calls = target.get("calls") if isinstance(target, Mapping) else None
+    if not isinstance(calls, list):
+        fix = 'Write {"calls": [{"name": "f", "arguments": {}}]} or {"answer": 1}'
+        raise EvalSetError("the target has neither calls nor an answer", where=where, fix=fix)
+    return tuple(wanted_of(call, item.row.get("tools"), where) for call in calls)
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One call of the reply; ``arguments`` is None when they are no JSON object."""
+
+    name: str
+    arguments: Mapping[str, Any] | None
+    written: bool = False  # as JSON in the text
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsGrader:
+    """``(answer, item) -> Grade``."""
+
+    exact: ExactGrader
+    name: str = field(default="tools")
+
+    def __call__(self, answer: Answer, item: Item) -> Grade:
+        """Judge one reply."""
+        wanted, reply = _target(item), look(answer)
+        made = [_made(call) for call in answer.tool_calls]
+        if wanted is None:
+            return self._from_result(answer, item, made, reply)
+        calls = made or _written(reply.text)
+        if not wanted:
+            return _abstained(answer, calls, reply)
+        if not calls:
+            return _no_call(answer, reply)
+        return _compared(wanted, calls, reply)
+
+    def _from_result(self, answer: Answer, item: Item, made: list[_Call], reply: Reply) -> Grade:
+        if made and not reply.text.strip():
+            return failed("no_answer", "a function is called again instead of answering", version=VERSION)
+        return replace(self.exact(answer, item), grader="", version=VERSION)
+
+
+def _made(call: ToolCall) -> _Call:
+    try:
+        arguments = loads(call.arguments or "{}")
+    except ValueError:
+        arguments = None
+    return _Call(call.name, arguments if isinstance(arguments, Mapping) else None)
+
+
+def _written(text: str) -> list[_Call]:
+    """Calls written out as JSON: ``{"name": …, "arguments": {…}}``, a list of them, or such a list under ``calls``."""
+    found = find_json(text, ("name", "arguments", "parameters", "calls", "tool_calls"))
+    value = found.value
+    if isinstance(value, Mapping):
+        value = value.get("calls", value.get("tool_calls", value))
+    rows = value if isinstance(value, list) else [value]
+    calls = []
+    for row in rows if found.exists else ():
+        call = row.get("function", row) if isinstance(row, Mapping) else None
+        arguments = call.get("arguments", call.get("parameters")) if isinstance(call, Mapping) else None
+        if isinstance(call, Mapping) and isinstance(call.get("name"), str) and arguments is not None:
+            calls.append(_Call(call["name"], arguments if isinstance(arguments, Mapping) else None, written=True))
+    return calls
+
+
+def _abstained(answer: Answer, calls: list[_Call], reply: Reply) -> Grade:
+    """No function fits: right is any answer in words."""
+    if calls:
+        return _failed("invented_field", f"calls {calls[0].name}, and no function fits", calls, reply)
+    silent = nothing_given(reply, answer, version=VERSION)
+    if silent is not None and silent.failure in ("truncated", "refused") and not reply.text.strip():
+        return silent
+    if not reply.text.strip():
+        return failed("no_answer", "the reply is empty", version=VERSION, flags=reply.flags)
+    return _grade(1.0, 1.0, "none", "no function is called, and none fits", [], reply)
+
+
+def _no_call(answer: Answer, reply: Reply) -> Grade:
+    silent = nothing_given(reply, answer, version=VERSION)
+    if silent is not None:
+        return silent
+    failure: Failure = "truncated" if reply.unfinished else "no_answer"
+    return _failed(failure, "answers in words and calls no function", [], reply)
+
+
+def _compared(wanted: tuple[Wanted, ...], calls: list[_Call], reply: Reply) -> Grade:
+    """Each wanted call against the best of those made that nobody else has taken."""
+    left, strict, lenient = list(calls), True, True
+    slips: list[tuple[Failure, str]] = []
+    for one in wanted:
+        same = [call for call in left if call.name == one.name]
+        if not same:
+            others = ", ".join(call.name for call in left) or "nothing"
+            slips.append(("wrong_result", f"{one.name} is not called, but {others}"))
+            lenient = False
+            continue
+        found = [(differences(one, call.arguments), call) for call in same]
+        slip, call = min(found, key=lambda pair: (len(pair[0].hard), len(pair[0].soft)))
+        left.remove(call)
+        slips += [*slip.hard, *slip.soft]
+        lenient = lenient and not slip.hard
+    if left:
+        slips.append(("invented_field", f"{left[0].name} is called as well"))
+        lenient = False
+    if any(call.written for call in calls):
+        slips.append(("wrong_format", "the call is written into the text instead of being made"))
+    strict = not slips
+    if strict:
+        return _grade(1.0, 1.0, "none", "the right call with the right arguments", calls, reply)
+    hard = [slip for slip in slips if slip[0] != "wrong_format"] or slips
+    return _grade(0.0, float(lenient), hard[0][0], "; ".join(why for _, why in slips)[:300], calls, reply)
+
+
+def _failed(failure: Failure, why: str, calls: list[_Call], reply: Reply) -> Grade:
+    return _grade(0.0, 0.0, failure, f"the reply {why}", calls, reply)
+
+
+def _grade(score: float, lenient: float, failure: Failure, why: str, calls: list[_Call], reply: Reply) -> Grade:
+    shown = [{"name": call.name, "arguments": call.arguments} for call in calls]
+    return Grade(
+        score=score,
+        verdict="pass" if score else "fail",
+        failure=failure,
+        score_lenient=lenient,
+        why=why,
+        how="text" if any(call.written for call in calls) else "tool calls" if calls else "no call",
+        extracted=shown or None,
+        flags=(*reply.flags, *(("call_in_text",) if any(call.written for call in calls) else ())),
+        version=VERSION,
+    )
