@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from decimal import Decimal
+from itertools import islice
 from typing import NamedTuple
 
 from speedqual.grading.normalise import Settings, read
@@ -246,11 +247,11 @@ def dates_in(sentence: str, settings: Settings) -> list[DateMention]:
     found: list[DateMention] = []
     if not _DATE_HINT.search(sentence):
         return found
-    for match in DATE_IN_TEXT.finditer(sentence):
+    for match in islice(DATE_IN_TEXT.finditer(sentence), MAX_MENTIONS):
         reading = read("date", match.group().strip(" ,"), settings)
         if not reading.fault:
             found.append(DateMention(match.start(), match.end(), reading.value, match.group()))
-    for match in _DAY_MONTH.finditer(sentence):
+    for match in islice(_DAY_MONTH.finditer(sentence), MAX_MENTIONS):
         if not any(a.start <= match.start() < a.end for a in found):
             day = _day_month(match)
             if day is not None:

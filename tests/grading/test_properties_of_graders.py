@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from typing import Any
 
 import pytest
@@ -189,6 +190,27 @@ def test_one_date_in_many_forms(day: Any) -> None:
     ]
     for form in forms:
         assert compare("date", form, day.isoformat()).equal, form
+
+
+HOSTILE = [
+    "1 " * 200_000,
+    "`" * 300_000,
+    "or 1,200 " * 20_000,
+    "Ana Ruiz " * 30_000,
+    "</think>" * 50_000,
+    "[" * 100_000,
+    "March 4 " * 40_000,
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_hostile_reply_is_graded_in_seconds(name: str) -> None:
+    start = time.process_time()
+    for text in HOSTILE:
+        for item in ITEMS[name]:
+            assert GRADERS[name](Answer(text=text), item).score is not None
+    assert time.process_time() - start < 60
 
 
 GRADE_ALL = """
