@@ -14,7 +14,7 @@ from speedqual.clock import Clock
 from speedqual.records import Attempt, Candidate
 from speedqual.running.route import Route
 
-__all__ = ["FAST", "STRONG", "AskLane", "Check", "ask_route", "fell_back", "lane_of"]
+__all__ = ["FAST", "STRONG", "AskLane", "Check", "ask_route", "lane_of", "route_flags"]
 
 FAST, STRONG = "lane_fast", "lane_strong"
 
@@ -70,11 +70,12 @@ def lane_of(candidate: Candidate, attempt: Attempt) -> Candidate:
     return candidate.fast if FAST in attempt.flags else candidate.strong
 
 
-def fell_back(attempts: Sequence[Attempt]) -> tuple[str, ...]:
-    """Why the strong lane took over: ``fell_back_check``, ``fell_back_late`` or ``fell_back_failed``; else nothing."""
+def route_flags(route: Route, attempts: Sequence[Attempt]) -> tuple[str, ...]:
+    """Why the strong lane took over, ``fell_back_check``, ``_late`` or ``_failed``, and what the policy assumes."""
     fast = [attempt for attempt in attempts if FAST in attempt.flags]
-    if not fast or STRONG not in attempts[-1].flags:
-        return ()
+    assumes = ("assumes_perfect_check",) if fast and route.policy.check and route.policy.perfect else ()
+    if not fast or FAST in attempts[-1].flags:
+        return assumes
     if "rejected" in fast[-1].flags:
-        return ("fell_back_check",)
-    return ("fell_back_late",) if fast[-1].outcome == "timeout" else ("fell_back_failed",)
+        return ("fell_back_check", *assumes)
+    return ("fell_back_late" if fast[-1].outcome == "timeout" else "fell_back_failed", *assumes)

@@ -15,14 +15,14 @@ from speedqual.endpoints.deadlines import Deadlines
 from speedqual.evalsets import build_prompt
 from speedqual.records import Attempt, Candidate, EvalSet, Item, Price, Record, Trial
 from speedqual.running.asking import Asker, ask_until_done, tier_flags
-from speedqual.running.fallback import ask_route, fell_back, lane_of
+from speedqual.running.fallback import ask_route, lane_of, route_flags
 from speedqual.running.limits import Budget, spent
 from speedqual.running.plan import Plan, approx_tokens
 from speedqual.running.route import Route, known_before
 from speedqual.running.route_metrics import measure_route
 from speedqual.running.session import Session
 from speedqual.running.settings import Settings
-from speedqual.running.structure import turned_down
+from speedqual.running.structure import Checks
 from speedqual.running.together import together
 from speedqual.running.watching import Started, TrialFinished, TrialStarted, Watchers
 from speedqual.timing import measure
@@ -45,7 +45,7 @@ class TimedPhase:
     ) -> None:
         self._client, self._plan, self._settings, self._prices = client, plan, settings, prices
         self._session, self._watchers, self._clock = session, watchers, clock
-        self._budget = Budget(settings.limits)
+        self._budget, self._checks = Budget(settings.limits), Checks()
         self._deadlines = {name: _within(settings.deadlines, evalset) for name, evalset in plan.evalsets.items()}
         self._items: dict[str, dict[str, Item]] = {
             name: {item.id: item for item in evalset.items} for name, evalset in plan.evalsets.items()
@@ -143,14 +143,14 @@ class TimedPhase:
             return await self._ask(trial, lane, evalset, item, **how)
 
         async def check(attempt: Attempt) -> str:
-            return await turned_down(attempt, item, evalset, perfect=route.policy.perfect)
+            return await self._checks.fault(attempt, item, evalset, perfect=route.policy.perfect)
 
         to_fast = route.policy.goes_fast(known_before(evalset, item))
         return await ask_route(route, to_fast=to_fast, ask=ask, check=check, clock=self._clock)
 
     def _record(self, trial: Trial, candidate: Candidate, attempts: tuple[Attempt, ...]) -> Record:
         if isinstance(candidate, Route):
-            measured, more = measure_route(candidate, attempts, self._prices), fell_back(attempts)
+            measured, more = measure_route(candidate, attempts, self._prices), route_flags(candidate, attempts)
         else:
             measured, more = measure(attempts, price=self._prices[candidate.name]), ()
         return Record(

@@ -10,27 +10,39 @@ import asyncio
 import warnings
 from collections.abc import Mapping
 
-from speedqual.grading.base import grade_all, grader_for
+from speedqual.grading.base import Grader, grade_all, grader_for
 from speedqual.grading.code.extraction import canonical_language, extract
 from speedqual.grading.jsontext import find_json
 from speedqual.grading.reply import look
 from speedqual.grading.text import is_refusal
 from speedqual.records import Answer, Attempt, EvalSet, Item
 
-__all__ = ["structural_fault", "turned_down"]
+__all__ = ["Checks", "structural_fault"]
 
 LONGEST_PROGRAM = 100_000
 """Characters; a longer program passes unread, so that the check takes milliseconds at most."""
 
 
-async def turned_down(attempt: Attempt, item: Item, evalset: EvalSet, *, perfect: bool = False) -> str:
-    """Why the reply does not do, in one word; "" = it passes. ``perfect``: ask the grader, in a thread."""
-    answer = Answer(text=attempt.text, stop=attempt.stop, tool_calls=attempt.tool_calls, outcome=attempt.outcome)
-    if not perfect:
-        return structural_fault(answer, item, evalset)
-    (grade,) = await asyncio.to_thread(lambda: grade_all(grader_for(evalset), [(answer, item)]))
-    passes = grade.score is not None and grade.score >= evalset.success_at
-    return "" if passes else "not_graded" if grade.score is None else "wrong"
+class Checks:
+    """The checks of one run: of the form, or by the grader where a policy assumes a perfect check."""
+
+    def __init__(self) -> None:
+        self._graders: dict[str, Grader] = {}
+        self._one_at_a_time = asyncio.Lock()  # a grader need not bear two callers
+
+    async def fault(self, attempt: Attempt, item: Item, evalset: EvalSet, *, perfect: bool) -> str:
+        """Why the reply does not do, in one word; "" = it passes."""
+        answer = Answer(text=attempt.text, stop=attempt.stop, tool_calls=attempt.tool_calls, outcome=attempt.outcome)
+        return await self._graded(answer, item, evalset) if perfect else structural_fault(answer, item, evalset)
+
+    async def _graded(self, answer: Answer, item: Item, evalset: EvalSet) -> str:
+        async with self._one_at_a_time:
+            if evalset.name not in self._graders:
+                self._graders[evalset.name] = grader_for(evalset)
+            (grade,) = await asyncio.to_thread(grade_all, self._graders[evalset.name], [(answer, item)])
+        if grade.score is None:
+            return "not_graded"
+        return "" if grade.score >= evalset.success_at else "wrong"
 
 
 def structural_fault(answer: Answer, item: Item, evalset: EvalSet) -> str:

@@ -70,7 +70,7 @@ async def test_a_good_fast_lane_is_all_that_is_asked_and_paid(tmp_path):
     assert run.df["cost_usd"].tolist() == pytest.approx([usd("fast", 2, 1)] * 3)
     assert set(run.df["candidate"]) == {"r"} and set(run.df["endpoint"]) == {"route"}
     assert all("lane_fast" in flags.split() for flags in run.df["flags"])
-    assert not any("fell_back" in flags for flags in run.df["flags"])
+    assert not any("fell_back" in flags or "perfect" in flags for flags in run.df["flags"])
 
 
 async def test_a_checked_answer_is_shown_when_the_check_is_over(tmp_path):
@@ -161,6 +161,7 @@ async def test_a_form_alone_says_nothing_of_the_content(tmp_path):
     _, record = await asked(tmp_path / "perfect", wrong, perfect=True)
     assert who(record) == [(1, "lane_fast", "ok"), (2, "lane_strong", "ok")]
     assert "check_wrong" in record.attempts[0].flags and record.grade.score == 1.0
+    assert "assumes_perfect_check" in record.flags
 
 
 async def test_when_both_fail_the_strong_lane_is_tried_as_often_as_any(tmp_path):
