@@ -108,7 +108,7 @@ async def read_openai(job: dict[str, Any]) -> dict[str, Any]:
 async def read_speedqual(job: dict[str, Any]) -> dict[str, Any]:
     """The client of this package."""
     from speedqual.endpoints.client import Client
-    from speedqual.endpoints.openai_chat import OPENAI
+    from speedqual.endpoints.protocols.openai_chat import OPENAI
     from speedqual.endpoints.registry import register
     from speedqual.records import Attempt, Candidate, Message, Prompt, Timeline
 

@@ -14,7 +14,7 @@ from speedqual.cli.settings import DEFAULT_FILE
 from speedqual.cli.table import text_table
 from speedqual.display.safe import visible
 from speedqual.endpoints.base import RawReply
-from speedqual.endpoints.recordings import read_recording, recorded, write_recording
+from speedqual.endpoints.recordings.files import read_recording, recorded, write_recording
 from speedqual.errors import EndpointError, StorageError, UsageError
 from speedqual.records import Attempt, Candidate, Message, Price, Prompt
 
@@ -76,7 +76,7 @@ def command(
     if record is not None:
         _write(record, found)
     if split_think:
-        from speedqual.endpoints.thinking import split_think as split
+        from speedqual.endpoints.reading.thinking import split_think as split
 
         found = replace(found, attempt=split(found.attempt))
     document = _document(found)
@@ -104,8 +104,8 @@ class _Found:
 
 async def _played(path: Path) -> _Found:
     from speedqual.endpoints.client import Client
-    from speedqual.endpoints.player import play
-    from speedqual.endpoints.recordings import endpoint_of
+    from speedqual.endpoints.recordings.files import endpoint_of
+    from speedqual.endpoints.recordings.player import play
 
     recording = read_recording(path)
     endpoint = endpoint_of(recording.api)
@@ -161,7 +161,7 @@ def _prompt(text: str, max_tokens: int) -> Prompt:
 
 
 def _write(path: Path, found: _Found) -> None:
-    from speedqual.endpoints.seen import seen
+    from speedqual.endpoints.recordings.seen import seen
 
     told = seen(found.attempt)
     recording = recorded(found.raw, api=found.api, path=found.path, source=_SOURCE)
@@ -174,7 +174,7 @@ def _write(path: Path, found: _Found) -> None:
 
 def _document(found: _Found) -> dict[str, Any]:
     """Strict JSON: what was seen, every metric, and why one is missing."""
-    from speedqual.endpoints.seen import seen
+    from speedqual.endpoints.recordings.seen import seen
     from speedqual.timing import measure
 
     measured = measure([found.attempt], price=found.price, failed_too=True)
@@ -190,7 +190,7 @@ def _document(found: _Found) -> dict[str, Any]:
 
 
 def _compare(path: Path, document: dict[str, Any]) -> None:
-    from speedqual.endpoints.seen import differences
+    from speedqual.endpoints.recordings.seen import differences
 
     found = differences(read_recording(path).expect, document)
     for line in found:

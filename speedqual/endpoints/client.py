@@ -20,13 +20,13 @@ import aiohttp
 from speedqual.endpoints.access import bare_url, base_url_of, key_of, known_keys, split_credentials
 from speedqual.endpoints.base import RawReply
 from speedqual.endpoints.deadlines import Deadlines
-from speedqual.endpoints.lag import ClientHealth, Vitals
 from speedqual.endpoints.live import Watch
 from speedqual.endpoints.preflight import TINY, raise_for
 from speedqual.endpoints.registry import endpoint as endpoint_named
-from speedqual.endpoints.sockets import SocketBook
-from speedqual.endpoints.transport import MAX_REPLY_BYTES, make_connector
-from speedqual.endpoints.transport_call import Call
+from speedqual.endpoints.transport.call import Call
+from speedqual.endpoints.transport.connection import MAX_REPLY_BYTES, make_connector
+from speedqual.endpoints.transport.lag import ClientHealth, Vitals
+from speedqual.endpoints.transport.sockets import SocketBook
 from speedqual.errors import UsageError
 from speedqual.records import Attempt, Candidate, Prompt
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from speedqual.endpoints.base import Endpoint, RawReply, Read
-from speedqual.endpoints.transport import Exchange
+from speedqual.endpoints.transport.connection import Exchange
 
 __all__ = ["LiveView", "Watch"]
 

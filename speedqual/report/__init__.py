@@ -28,7 +28,8 @@ def render(run: Run, *, redact: bool = False, lang: str = "en") -> str:
     words = Words.load(lang)
     context = gather(run, words, redact=redact)
     title = words("page.title", candidates=len(context.board), items=context.n_items)
-    made = words("page.made", when=context.manifest["created"][:16].replace("T", " "), version=context.manifest["speedqual"])
+    when = context.manifest["created"][:16].replace("T", " ")
+    made = words("page.made", when=when, version=context.manifest["speedqual"])
     parts = [part for part in (section(context) for section in ORDER) if part is not None]
     return assemble(parts, words, title=title, made=made, redacted=redact)
 

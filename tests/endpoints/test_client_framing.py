@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from speedqual.endpoints.transport_chunked import ChunkedFraming
+from speedqual.endpoints.transport.chunked import ChunkedFraming
 
 BODIES = st.lists(st.binary(min_size=1, max_size=40), max_size=8)
 CUTS = st.lists(st.integers(1, 12), min_size=1, max_size=30)

@@ -12,10 +12,10 @@ import aiohttp
 import pytest
 
 from speedqual.endpoints import client as client_module
-from speedqual.endpoints import sockets, transport_call
 from speedqual.endpoints.client import Client
 from speedqual.endpoints.scripted import Script, ScriptedServer, serve_in_process
-from speedqual.endpoints.transport import Exchange
+from speedqual.endpoints.transport import call, sockets
+from speedqual.endpoints.transport.connection import Exchange
 from speedqual.records import Candidate, Message, Prompt
 
 PROMPT = Prompt(messages=(Message("user", "Hello"),))
@@ -90,7 +90,7 @@ async def test_a_connection_given_to_the_next_request_keeps_the_start_of_the_las
 async def test_stamps_are_refused_when_the_wall_clock_steps(monkeypatch):
     offsets = iter([0, 10**9])
     true_offset = sockets.realtime_offset_ns()
-    monkeypatch.setattr(transport_call, "realtime_offset_ns", lambda: true_offset + next(offsets))
+    monkeypatch.setattr(call, "realtime_offset_ns", lambda: true_offset + next(offsets))
     async with ScriptedServer(Script(ttft_ms=20, tok_s=0)) as server, Client(environ={}) as client:
         attempt = await client.ask(Candidate(name="x", model="m", base_url=server.base_url), PROMPT)
     assert attempt.timeline.stamp == "data_received"

@@ -6,9 +6,9 @@ import zlib
 
 import pytest
 
-from speedqual.endpoints.framing import BARE, BROKEN, OVERSIZE, Frame, Framer, LineFramer, SseFramer
-from speedqual.endpoints.framing_aws import AwsEventFramer
-from speedqual.endpoints.framing_json import JsonArrayFramer
+from speedqual.endpoints.reading.framing import BARE, BROKEN, OVERSIZE, Frame, Framer, LineFramer, SseFramer
+from speedqual.endpoints.reading.framing_aws import AwsEventFramer
+from speedqual.endpoints.reading.framing_json import JsonArrayFramer
 
 
 def _all(framer: Framer, *pieces: bytes) -> list[Frame]:

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from speedqual.endpoints.base import RawReply, Read
-from speedqual.endpoints.framing import Frame, Framer, LineFramer, SseFramer
-from speedqual.endpoints.framing_aws import AwsEventFramer
-from speedqual.endpoints.framing_json import JsonArrayFramer
+from speedqual.endpoints.reading.framing import Frame, Framer, LineFramer, SseFramer
+from speedqual.endpoints.reading.framing_aws import AwsEventFramer
+from speedqual.endpoints.reading.framing_json import JsonArrayFramer
 from speedqual.endpoints.registry import endpoint, names
 
 FRAMERS: list[Callable[[], Framer]] = [SseFramer, LineFramer, JsonArrayFramer, AwsEventFramer]

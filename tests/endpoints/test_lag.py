@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from speedqual.endpoints.lag import Histogram, LagTicker, judge
+from speedqual.endpoints.transport.lag import Histogram, LagTicker, judge
 
 MS = 1_000_000
 

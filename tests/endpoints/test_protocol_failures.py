@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from protocol_streams import DONE, STOP, chat, chat_chunk, decode, sse
 
-from speedqual.endpoints.seen import seen
+from speedqual.endpoints.recordings.seen import seen
 from speedqual.records import Attempt
 
 

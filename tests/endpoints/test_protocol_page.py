@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from speedqual.endpoints.catalogue import page
+from speedqual.endpoints.protocols.catalogue import page
 from speedqual.endpoints.registry import endpoint, names
 
 PAGE = Path(__file__).parents[2] / "docs" / "protocols.md"
 
 
 def test_the_page_is_fresh() -> None:
-    assert PAGE.read_text("utf-8") == page(), "run: python -m speedqual.endpoints.catalogue > docs/protocols.md"
+    assert PAGE.read_text("utf-8") == page(), (
+        "run: python -m speedqual.endpoints.protocols.catalogue > docs/protocols.md"
+    )
 
 
 def test_every_protocol_is_on_it_and_says_where_it_was_seen() -> None:

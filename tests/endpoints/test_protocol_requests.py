@@ -13,11 +13,11 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from speedqual.endpoints.adapter import full_url
 from speedqual.endpoints.base import HttpRequest
 from speedqual.endpoints.client import Client
-from speedqual.endpoints.dialects import DIALECTS
-from speedqual.endpoints.recordings import read_recording
+from speedqual.endpoints.protocols.adapter import full_url
+from speedqual.endpoints.protocols.dialects import DIALECTS
+from speedqual.endpoints.recordings.files import read_recording
 from speedqual.endpoints.registry import endpoint, names
 from speedqual.errors import ConfigError
 from speedqual.records import Candidate, Message, Prompt

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from speedqual.endpoints.recordings import endpoint_of, read_recording
+from speedqual.endpoints.recordings.files import endpoint_of, read_recording
 from speedqual.endpoints.registry import endpoint
 from speedqual.records import Attempt
 from speedqual.timing import measure

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from protocol_streams import DONE, STOP, chat, chat_chunk
 
-from speedqual.endpoints.thinking import has_think_tags, split_think
+from speedqual.endpoints.reading.thinking import has_think_tags, split_think
 from speedqual.records import Attempt
 
 

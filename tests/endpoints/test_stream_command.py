@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from speedqual.endpoints.recordings import read_recording
+from speedqual.endpoints.recordings.files import read_recording
 from speedqual.endpoints.scripted import Script, serve_in_process
 from speedqual.timing import DEFINITIONS
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from speedqual.endpoints.base import RawReply, Read
-from speedqual.endpoints.recordings import endpoint_of, payload_bytes, read_recording, recorded, write_recording
+from speedqual.endpoints.recordings.files import endpoint_of, payload_bytes, read_recording, recorded, write_recording
 from speedqual.errors import UsageError
 
 KEY = "sk-secret-1234"

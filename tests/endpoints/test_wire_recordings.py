@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from speedqual.endpoints.client import Client
-from speedqual.endpoints.player import Playing, play
-from speedqual.endpoints.recordings import endpoint_of, read_recording
+from speedqual.endpoints.recordings.files import endpoint_of, read_recording
+from speedqual.endpoints.recordings.player import Playing, play
+from speedqual.endpoints.recordings.seen import differences, seen
 from speedqual.endpoints.registry import endpoint
-from speedqual.endpoints.seen import differences, seen
 from speedqual.records import Attempt, Candidate, Message, Prompt
 from speedqual.timing import measure
 

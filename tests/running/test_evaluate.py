@@ -13,8 +13,8 @@ from dataclasses import replace
 import pytest
 
 from speedqual import running
-from speedqual.endpoints.lag import Vitals
 from speedqual.endpoints.scripted import Script, ScriptedServer
+from speedqual.endpoints.transport.lag import Vitals
 from speedqual.errors import AuthError, ConfigError, EndpointError, EvalSetError, RunFolderError, UsageError
 from speedqual.grading import base
 from speedqual.records import Grade, GraderSpec, Price

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from speedqual.endpoints.recordings import endpoint_of, read_recording
+from speedqual.endpoints.recordings.files import endpoint_of, read_recording
 from speedqual.endpoints.registry import endpoint
 from speedqual.timing import measure
 

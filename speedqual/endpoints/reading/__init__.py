@@ -1,0 +1,1 @@
+"""From stamped bytes to an ``Attempt``: framing, reader, transcript, verdict, decoding. Shared by all protocols."""
