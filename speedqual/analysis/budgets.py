@@ -153,7 +153,9 @@ def _judge(raw: pd.DataFrame, name: str, budget: Budget) -> dict[str, Any]:
     n, met = len(by_item), float(by_item.mean())
     interval = wilson(met * n, n)
     passes = wilson_lower(met * n, n) >= budget.share
-    fails = wilson_upper(met * n, n) < budget.share
+    # what could not be measured may have been met: it alone must not make a candidate fail
+    at_best = min(1.0, met + float(unknown.mean()))
+    fails = wilson_upper(at_best * n, n) < budget.share
     return {
         "budget": budget.name,
         "candidate": name,

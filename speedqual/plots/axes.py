@@ -56,7 +56,10 @@ def _apart(ticks: list[float], least: float) -> list[float]:
 
 
 def log_axis(ax: Axes, values: Iterable[float], unit: str, label: str, *, invert: bool, room: float = 0.10) -> None:
-    """A log x axis around positive ``values``; ``invert`` puts the small (fast, cheap) to the right."""
+    """A log x axis around positive ``values``; ``invert`` puts the small (fast, cheap) to the right.
+
+    A long unit stands in the label, so that ticks do not run into each other.
+    """
     known = [v for v in values if v is not None and math.isfinite(v) and v > 0]
     lo, hi = (min(known), max(known)) if known else (1.0, 10.0)
     spread = max(math.log(hi / lo), 0.4) * room
@@ -65,8 +68,9 @@ def log_axis(ax: Axes, values: Iterable[float], unit: str, label: str, *, invert
     ax.set_xlim((hi, lo) if invert else (lo, hi))
     ax.xaxis.set_major_locator(FixedLocator(log_ticks(lo, hi)))
     ax.xaxis.set_minor_locator(NullLocator())
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: amount(v, unit)))
-    ax.set_xlabel(label)
+    short = unit if len(unit) <= 3 else ""
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: amount(v, short)))
+    ax.set_xlabel(label if short == unit else f"{label}, {unit}")
 
 
 def percent_axis(ax: Axes, lows: Sequence[float], highs: Sequence[float], label: str = "quality") -> None:

@@ -46,6 +46,11 @@ def test_three_answers(bad: int, verdict: str) -> None:
     assert judge(frame, Budget("x", first_ms=500, share=0.95))["verdict"] == verdict
 
 
+def test_what_cannot_be_measured_does_not_fail_a_candidate_by_itself() -> None:
+    row = judge(run(100).drop(columns="decode_char_s"), Budget("chat", char_s=20))
+    assert row["met"] == 0.0 and row["undetermined"] == 100 and row["verdict"] == "cannot tell"
+
+
 def test_repeats_are_no_extra_n() -> None:
     frame = pd.concat([run(30)] * 10)
     row = judge(frame, Budget("x", first_ms=500, share=0.95))
