@@ -201,7 +201,7 @@ def _choice(gold: str, text: str, choices: tuple[str, ...]) -> Finding:
         if not _DENIED_LETTER.search(cleaned[max(0, m.start() - 24) : m.start()]) and not _is_word(cleaned, m)
     ]
     given = list(dict.fromkeys(letters))
-    if not given and len(cleaned) == 1 and cleaned.isalpha():
+    if not given and len(cleaned) == 1 and cleaned.isascii() and cleaned.isalpha():
         given = [cleaned.upper()]
     if len(given) > 1:
         last = _concluding(cleaned)
