@@ -25,6 +25,7 @@ from speedqual.records import Answer, EvalSet, Failure, Grade, GraderSpec, Item,
 __all__ = ["VERSION", "ToolsGrader", "make"]
 
 VERSION = "1"
+_Slip = tuple[Failure, str]
 
 
 def make(evalset: EvalSet) -> ToolsGrader:
@@ -129,31 +130,44 @@ def _no_call(answer: Answer, reply: Reply) -> Grade:
 
 
 def _compared(wanted: tuple[Wanted, ...], calls: list[_Call], reply: Reply) -> Grade:
-    """Each wanted call against the best of those made that nobody else has taken."""
-    left, strict, lenient = list(calls), True, True
-    slips: list[tuple[Failure, str]] = []
+    """Each wanted call against the one of those made that fits it best; those that fit wholly are taken first."""
+    left, missed = list(calls), []
     for one in wanted:
-        same = [call for call in left if call.name == one.name]
-        if not same:
-            others = ", ".join(call.name for call in left) or "nothing"
-            slips.append(("wrong_result", f"{one.name} is not called, but {others}"))
-            lenient = False
-            continue
-        found = [(differences(one, call.arguments), call) for call in same]
-        slip, call = min(found, key=lambda pair: (len(pair[0].hard), len(pair[0].soft)))
-        left.remove(call)
-        slips += [*slip.hard, *slip.soft]
-        lenient = lenient and not slip.hard
-    if left:
-        slips.append(("invented_field", f"{left[0].name} is called as well"))
-        lenient = False
+        exact = next((call for call in left if call.name == one.name and _fits(one, call)), None)
+        if exact is None:
+            missed.append(one)
+        else:
+            left.remove(exact)
+    hard: list[_Slip] = []
+    soft: list[_Slip] = []
+    for one in missed:
+        _take(one, left, hard, soft)
+    hard += [("invented_field", f"{call.name} is called as well") for call in left[:1]]
     if any(call.written for call in calls):
-        slips.append(("wrong_format", "the call is written into the text instead of being made"))
-    strict = not slips
-    if strict:
+        soft.append(("wrong_format", "the call is written into the text instead of being made"))
+    if not hard and not soft:
         return _grade(1.0, 1.0, "none", "the right call with the right arguments", calls, reply)
-    hard = [slip for slip in slips if slip[0] != "wrong_format"] or slips
-    return _grade(0.0, float(lenient), hard[0][0], "; ".join(why for _, why in slips)[:300], calls, reply)
+    slips = [*hard, *soft]
+    return _grade(0.0, float(not hard), slips[0][0], "; ".join(why for _, why in slips)[:300], calls, reply)
+
+
+def _fits(wanted: Wanted, call: _Call) -> bool:
+    slips = differences(wanted, call.arguments)
+    return not slips.hard and not slips.soft
+
+
+def _take(wanted: Wanted, left: list[_Call], hard: list[_Slip], soft: list[_Slip]) -> None:
+    """Note what the nearest call of that name lacks, and take it from those left; without one, that it is not made."""
+    same = [(differences(wanted, call.arguments), call) for call in left if call.name == wanted.name]
+    if not same:
+        other = left.pop(0) if left else None
+        failure: Failure = "wrong_result" if other else "omission"
+        hard.append((failure, f"{wanted.name} is not called" + (f", but {other.name}"[:120] if other else "")))
+        return
+    slips, call = min(same, key=lambda pair: (len(pair[0].hard), len(pair[0].soft)))
+    left.remove(call)
+    hard += slips.hard
+    soft += slips.soft
 
 
 def _failed(failure: Failure, why: str, calls: list[_Call], reply: Reply) -> Grade:
