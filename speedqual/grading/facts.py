@@ -307,7 +307,7 @@ def _is_asserted(fact: Fact, parts: tuple[str, ...], plan: Plan) -> bool:
     if not plan.memory or not finding.at:
         return True
     for sentence in parts:
-        at = sentence.find(finding.at)
+        at = sentence.lower().find(finding.at.lower())  # what is named comes case-folded
         if at >= 0:
             return not any(word in sentence[clause_start(sentence, at) : at].lower() for word in _PAST)
     return True

@@ -303,3 +303,14 @@ def _changed(value: Any) -> Any:
     if isinstance(value, list):
         return value[:-1]
     return value + 1 if isinstance(value, (int, float)) else f"{value}x"
+
+
+def test_memory_lets_the_old_value_be_told_as_old() -> None:
+    for item in evalset("memory").items:
+        right = item.target["answer"]
+        for fact in item.row["forbidden"][:1]:
+            old = fact["value"]
+            said = (
+                f"原来是{old}，现在是{right}。" if item.language == "zh" else f"It was {old} before, now it is {right}."
+            )
+            assert grade("memory", item, said).verdict == "pass", (item.id, said)
