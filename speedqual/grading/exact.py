@@ -5,8 +5,11 @@ type it is told from the gold. A marked answer (``\\boxed{29}``, "the answer is 
 of the facts grader apply: what is denied is not the answer, and two that are offered are ambiguous. The last number of
 a reply is not taken just for being last.
 
+With ``final: true`` an answer that is not marked counts only in the last sentence: for questions whose own words hold
+the answer among others, so that repeating them is none. ``score_lenient`` still takes the whole reply.
+
 Options: ``type``, ``tolerance`` (default 1e-6 relative for a fraction, none for an integer), ``locale``, ``choices``,
-``aliases`` (column, ``aliases``).
+``final``, ``aliases`` (column, ``aliases``).
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from speedqual.grading.jsontext import find_json
 from speedqual.grading.mentions import numbers_in, prepare
 from speedqual.grading.normalise import KINDS, Settings, Tolerance, compare, kind_of, read
 from speedqual.grading.options import one_of, options_of, settings_of
+from speedqual.grading.refusals import sentences
 from speedqual.grading.reply import Reply, failed, look, nothing_given
 from speedqual.grading.text import fold, plain
 from speedqual.grading.valuefacts import Finding, ValueFact, judge_value
@@ -30,7 +34,7 @@ from speedqual.records import Answer, EvalSet, Failure, Grade, Item
 __all__ = ["VERSION", "ExactGrader", "make"]
 
 VERSION = "1"
-OPTIONS = frozenset(["type", "tolerance", "locale", "date_order", "choices"])
+OPTIONS = frozenset(["type", "tolerance", "locale", "date_order", "choices", "final"])
 TYPES = ("", "choice", *KINDS)
 FLOAT_TOLERANCE = Tolerance(absolute=Decimal("1e-12"), relative=Decimal("1e-6"))
 _FAILURES: dict[str, Failure] = {
@@ -50,7 +54,10 @@ def make(evalset: EvalSet) -> ExactGrader:
     choices = tuple(str(c) for c in options.get("choices") or ())
     for item in evalset.items:
         _gold(item, where)
-    return ExactGrader(kind, settings if settings.locale else replace(settings, locale="en"), choices)
+    final = options.get("final", False)
+    if not isinstance(final, bool):
+        raise EvalSetError(f"final is {final!r}", where=f"{where}, grader.final", fix="Write true or false")
+    return ExactGrader(kind, settings if settings.locale else replace(settings, locale="en"), choices, final)
 
 
 def _gold(item: Item, where: str = "") -> Any:
@@ -67,6 +74,7 @@ class ExactGrader:
     kind: str
     settings: Settings
     choices: tuple[str, ...]
+    final: bool = False
     name: str = "exact"
 
     def __call__(self, answer: Answer, item: Item) -> Grade:
@@ -81,6 +89,10 @@ class ExactGrader:
         finding = self._find(gold, kind, marked, item)
         if finding.status != "supported" and marked != reply.text and finding.status in ("missing", "unverifiable"):
             finding, how = self._find(gold, kind, reply.text, item), "whole reply"
+        if self.final and how == "whole reply" and kind != "choice":
+            finding, how, whole = self._find(gold, kind, _last(reply.text), item), "last sentence", finding
+            if finding.status != "supported" and whole.status == "supported":
+                return replace(_grade(0.0, finding, how, reply), score_lenient=1.0)
         if finding.status == "supported":
             return _grade(1.0, finding, how, reply)
         silent = (
@@ -125,6 +137,12 @@ class ExactGrader:
             not isinstance(got, (dict, list))
             and compare(kind, got, want, replace(self.settings, tolerance=tolerance)).equal
         )
+
+
+def _last(text: str) -> str:
+    """The last sentence of the reply."""
+    parts = sentences(plain(text))
+    return parts[-1] if parts else text
 
 
 def _is_fraction(gold: Any, kind: str) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 from speedqual.errors import EvalSetError
 from speedqual.grading.exact import ExactGrader
 from speedqual.grading.exact import make as make_exact
-from speedqual.grading.jsontext import find_json, loads
+from speedqual.grading.jsontext import find_json, is_bare_json, loads
 from speedqual.grading.options import options_of
 from speedqual.grading.reply import Reply, failed, look, nothing_given
 from speedqual.grading.toolargs import Wanted, differences, wanted_of
@@ -35,7 +35,9 @@ def make(evalset: EvalSet) -> ToolsGrader:
     for item in evalset.items:
         _target(item, f"{where}, item {item.id}, target")
     answers = tuple(item for item in evalset.items if "answer" in item.target)
-    return ToolsGrader(make_exact(replace(evalset, items=answers, grader=GraderSpec(name="exact"))))
+    return ToolsGrader(
+        make_exact(replace(evalset, items=answers, grader=GraderSpec(name="exact", options={"final": True})))
+    )
 
 
 def _target(item: Item, where: str = "target") -> tuple[Wanted, ...] | None:
@@ -82,6 +84,8 @@ class ToolsGrader:
     def _from_result(self, answer: Answer, item: Item, made: list[_Call], reply: Reply) -> Grade:
         if made and not reply.text.strip():
             return failed("no_answer", "a function is called again instead of answering", version=VERSION)
+        if is_bare_json(reply.text):
+            return _failed("wrong_format", "repeats a result as JSON instead of answering", made, reply)
         return replace(self.exact(answer, item), grader="", version=VERSION)
 
 

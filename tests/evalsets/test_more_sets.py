@@ -314,3 +314,12 @@ def test_memory_lets_the_old_value_be_told_as_old() -> None:
                 f"原来是{old}，现在是{right}。" if item.language == "zh" else f"It was {old} before, now it is {right}."
             )
             assert grade("memory", item, said).verdict == "pass", (item.id, said)
+
+
+@pytest.mark.parametrize("name", ["reasoning", "reasoning#5", "chinese", "long_context", "tools"])
+def test_repeating_the_question_is_no_answer(name: str) -> None:
+    for item in evalset(name).items:
+        asked = build_prompt(evalset(name), item, Candidate(name="anyone")).messages[-1].content
+        question = str(asked).split("\nA. ")[0] if name == "chinese" else str(asked)
+        if "calls" not in (item.target or {}):
+            assert grade(name, item, question).verdict == "fail", item.id

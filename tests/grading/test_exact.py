@@ -108,3 +108,25 @@ def test_slips_are_errors() -> None:
     item = Item(id="1", row={}, target={"anwser": 1})
     with pytest.raises(EvalSetError, match="no answer"):
         exact.make(EvalSet(name="t", task="exact", items=(item,), grader=GraderSpec(name="exact")))
+
+
+@pytest.mark.parametrize(
+    ("text", "gold", "score", "lenient"),
+    [
+        ("Ada came in before Rosa. Who won?", "Ada", 0.0, 1.0),
+        ("Ada came in before Rosa. So Ada won.", "Ada", 1.0, 1.0),
+        ("Answer: Ada\nRosa was behind.", "Ada", 1.0, 1.0),
+        ("The cups at 2 and 3 are swapped. At which place is the ball?", 3, 0.0, 1.0),
+        ("二号和三号对调。所以球在三号。", 3, 1.0, 1.0),
+        ("Rosa.", "Ada", 0.0, 0.0),
+        ("", "Ada", 0.0, 0.0),
+    ],
+)
+def test_final_takes_what_is_marked_or_said_last(text: str, gold: Any, score: float, lenient: float) -> None:
+    found = grade(text, gold, final=True)
+    assert (found.score, found.score_lenient) == (score, lenient), found.why
+
+
+def test_final_is_true_or_false() -> None:
+    with pytest.raises(EvalSetError, match="final is 'yes'"):
+        grade("1", 1, final="yes")

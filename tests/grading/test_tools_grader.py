@@ -153,6 +153,7 @@ def test_an_answer_from_a_result() -> None:
     assert grade({"answer": 14}, text="It is 15 degrees.").verdict == "fail"
     assert grade({"answer": 14}, ("weather", {"city": "Oslo"})).failure == "no_answer"
     assert grade({"answer": 14}).failure == "no_answer"
+    assert grade({"answer": 14}, text='{"temperature": 14, "wind": 9}').failure == "wrong_format", "repeats the result"
 
 
 @pytest.mark.parametrize(

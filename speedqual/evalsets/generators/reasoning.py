@@ -26,8 +26,8 @@ _FAMILIES: dict[str, Family] = {
 _TIERS = ("easy", "medium", "hard")
 _COPIES = 2
 _ASK = {
-    "en": "Work it out step by step. Then end with one line that says only: Answer: and the answer.",
-    "zh": "请一步一步推算，最后单独用一行写：答案：加上答案。",
+    "en": "Work it out step by step. End with the answer on a line of its own, written as: Answer: ...",
+    "zh": "请逐步推算，最后另起行写出结果，格式是：答案：……",
 }
 
 
