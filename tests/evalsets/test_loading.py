@@ -229,7 +229,7 @@ def test_a_selection_by_tag(make: Make) -> None:
     [
         ("", "is empty"),
         ("facst", "Write facts"),
-        ("no-such-set-at-all", "one of: code"),
+        ("no-such-set-at-all", "one of: chinese, code"),
         ("./no/such.jsonl", "Check the path"),
         ("@minimal", "no eval set"),
         ("x" * 5_000, "no eval set"),
