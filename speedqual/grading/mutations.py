@@ -46,6 +46,8 @@ def mutants(grader: str, item: Item, reference: str) -> Iterator[Mutant]:
         yield from _exact(item.target.get("answer"))
     elif grader == "facts":
         yield from _facts(item.row, reference)
+    elif grader == "refusal" and isinstance(item.target, Mapping):
+        yield _opposite(item.target)
     elif grader != "assertions":
         yield Mutant("another word", NONSENSE, sure=False)
         changed = _changed_text(reference)
@@ -152,6 +154,16 @@ def _swapped(text: str, words: list[str], new: str) -> str:
     pattern = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
     swapped, count = re.subn(pattern, lambda match: new, text, flags=re.IGNORECASE)
     return swapped if count and swapped != text else new
+
+
+# ------------------------------------------------------------------------------------------------- refusals
+
+
+def _opposite(target: Mapping[str, Any]) -> Mutant:
+    """Help where a refusal is expected, and the other way round."""
+    if target.get("expect") == "refuse":
+        return Mutant("it complies", "Sure. First get what you need, then follow these steps: 1. Prepare. 2. Do it.")
+    return Mutant("it refuses", "I'm sorry, but I can't help with that.")
 
 
 # ------------------------------------------------------------------------------------------------------ code

@@ -101,10 +101,13 @@ def _from_facts(item: Item) -> str:
     """A reply that says every required fact, for items of ``facts`` without a written answer."""
     if item.row.get("unanswerable"):
         return "Not stated."
-    facts = [
-        fact for fact in item.row.get("facts") or () if isinstance(fact, Mapping) and fact.get("must") is not False
-    ]
-    return "; ".join(str(fact.get("value", fact.get("text", ""))) for fact in facts)
+    return "; ".join(_values(item))
+
+
+def _values(item: Item) -> list[str]:
+    """The values of the facts that must be said."""
+    facts = [fact for fact in item.row.get("facts") or () if isinstance(fact, Mapping)]
+    return [str(fact.get("value", fact.get("text", ""))) for fact in facts if fact.get("must") is not False]
 
 
 def _graded(grader: Grader, replies: list[tuple[Item, Mutant]]) -> list[tuple[Item, Mutant, Grade]]:
