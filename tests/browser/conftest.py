@@ -12,7 +12,7 @@ PATHS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while it is open this thread has a running event loop
 def browser() -> Iterator[Browser]:
     found = next((path for path in map(shutil.which, PATHS) if path), None)
     if found is None:
