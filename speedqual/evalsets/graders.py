@@ -28,7 +28,7 @@ __all__ = ["grader_of", "known_graders"]
 
 _CONTRACT = ("code", "exact", "extraction", "facts")
 _FILE = "file:"
-_PREFIXES = (_FILE, "evaluate:")
+_PREFIXES = (_FILE, "evaluate:", "function:")
 
 
 @cache

@@ -1,7 +1,8 @@
 """Other things as graders: a five-line function, a set's own ``grader.py``, any module of the library ``evaluate``.
 
 A function is called with ``(answer, item)``, or with the text first when its first parameter is called ``text``. It
-returns True or False, a number from 0 to 1, a number and a reason, a Grade, or None (not graded).
+returns True or False, a number from 0 to 1, a label (``pass``, ``partial``, ``fail``, or a kind of failure such as
+``refused``), one of these and a reason, a Grade, or None (not graded).
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ import numbers
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from speedqual.errors import EvalSetError, GraderError, RefusedError
 from speedqual.grading.mentions import numbers_in, prepare
 from speedqual.grading.normalise import Settings
 from speedqual.grading.text import strip_thinking
-from speedqual.records import Answer, EvalSet, Grade, Item
+from speedqual.records import Answer, EvalSet, Failure, Grade, Item
 
 if TYPE_CHECKING:
     from speedqual.grading.base import Grader
@@ -56,6 +57,8 @@ def _as_grade(result: Any, name: str) -> Grade:
         why, result = str(result.get("why", "")), result.get("score")
     if result is None:
         return Grade(score=None, verdict="not_graded", failure="not_checked", why=why, grader=name)
+    if isinstance(result, str):
+        return _labelled(result, why, name)
     score = _score(result, name)
     passed = score == 1
     return Grade(
@@ -67,6 +70,20 @@ def _as_grade(result: Any, name: str) -> Grade:
         how=name,
         grader=name,
     )
+
+
+_LABELS = {"pass": 1.0, "partial": 0.5, "fail": 0.0}
+_FAILURES = frozenset(get_args(Failure)) - {"none", *get_args(Failure)[get_args(Failure).index("not_executed") :]}
+
+
+def _labelled(label: str, why: str, name: str) -> Grade:
+    """A word as a grade: what it is worth, or the kind of failure."""
+    if label in _LABELS:
+        return _as_grade((_LABELS[label], why), name)
+    if label not in _FAILURES:
+        known = ", ".join((*_LABELS, *sorted(_FAILURES)))
+        raise GraderError(f"{name} returned the label {label[:40]!r}", fix=f"Return one of: {known}")
+    return replace(_as_grade((0.0, why), name), failure=cast(Failure, label))
 
 
 def _score(value: Any, name: str) -> float:
@@ -82,7 +99,7 @@ def make_file(evalset: EvalSet) -> Grader:
     options = evalset.grader.options
     file, source = str(options.get("_file", "grader.py")), options.get("_source")
     where = f"eval set {evalset.name}, {file}"
-    if not options.get("_allow_code"):
+    if options.get("_allow_code") is not True:
         raise RefusedError(
             "the grader is Python code of the eval set", where=where, fix="Read it, then pass --allow-code"
         )
@@ -91,7 +108,7 @@ def make_file(evalset: EvalSet) -> Grader:
     space: dict[str, Any] = {"__name__": f"speedqual_evalset_{evalset.hash or 'grader'}", "__file__": file}
     try:
         exec(compile(source, file, "exec", dont_inherit=True), space)
-    except Exception as fault:
+    except (Exception, SystemExit) as fault:
         line = getattr(fault, "lineno", None)
         raise EvalSetError(
             f"{type(fault).__name__}: {fault}", where=f"{where}:{line}" if line else where, fix="Mend the grader"

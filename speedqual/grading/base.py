@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from importlib.metadata import entry_points
-from typing import Protocol
+from typing import Any, Protocol
 
 from speedqual.errors import EvalSetError
 from speedqual.records import Answer, EvalSet, Grade, Item
 
-__all__ = ["GROUP", "Grader", "grade_all", "grader_for", "grader_names"]
+__all__ = ["GROUP", "Grader", "grade_all", "grader_for", "grader_names", "register", "register_function"]
 
 GROUP = "speedqual.graders"
 _registered: dict[str, Callable[[EvalSet], Grader]] = {}
@@ -25,6 +25,14 @@ class Grader(Protocol):
 def register(name: str, make: Callable[[EvalSet], Grader]) -> None:
     """Offer a grader under ``name`` for this process; it wins over an entry point."""
     _registered[name] = make
+
+
+def register_function(function: Callable[..., Any]) -> None:
+    """Offer a plain function to cards of this process that say ``grader: function:NAME``, as from a notebook cell."""
+    from speedqual.grading.adapters import as_grader
+
+    name = f"function:{function.__name__}"
+    register(name, lambda _: as_grader(function))
 
 
 def grader_names() -> tuple[str, ...]:
@@ -44,6 +52,9 @@ def grader_for(evalset: EvalSet) -> Grader:
         from speedqual.grading import adapters
 
         return adapters.make_file(evalset) if name.startswith("file:") else adapters.make_evaluate(evalset)
+    if name.startswith("function:"):
+        fix = "Call speedqual.grading.base.register_function with it, then try again"
+        raise EvalSetError(f"this process has no {name}", where=f"eval set {evalset.name}, grader.name", fix=fix)
     for point in entry_points(group=GROUP, name=name):
         make: Callable[[EvalSet], Grader] = point.load()
         return make(evalset)
@@ -64,7 +75,7 @@ def grade_all(grader: Grader, pairs: Iterable[tuple[Answer, Item]]) -> list[Grad
         pairs = list(pairs)
         try:
             return list(batch(pairs))
-        except Exception:  # told for each pair below
+        except (Exception, SystemExit):  # told for each pair below
             pass
     return [_guarded(grader, answer, item) for answer, item in pairs]
 
@@ -73,7 +84,7 @@ def _guarded(grader: Grader, answer: Answer, item: Item) -> Grade:
     name = getattr(grader, "name", getattr(grader, "__name__", type(grader).__name__))
     try:
         grade = grader(answer, item)
-    except Exception as fault:  # a grader fault is data: it is counted apart from wrong answers
+    except (Exception, SystemExit) as fault:  # a grader fault is data: it is counted apart from wrong answers
         why = f"the grader raised {type(fault).__name__}: {fault}"[:500]
         return Grade(score=None, verdict="not_graded", failure="grader_error", why=why, grader=name)
     return grade if grade.grader else replace(grade, grader=name)

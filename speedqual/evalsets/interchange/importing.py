@@ -132,11 +132,17 @@ def _kind(request: Request) -> str:
     if suffix in {".yaml", ".yml"}:
         return _kind_of_yaml(path)
     if suffix in {".csv", ".tsv"}:
-        head = path.open("rb").readline(65536) if path.is_file() else b""
-        return "promptfoo" if b"__expected" in head else "csv"
+        return "promptfoo" if b"__expected" in _first_line(path) else "csv"
     if suffix in {".jsonl", ".ndjson", ".json"}:
         return "inspect" if path.is_file() and not request.fields and inspect_json.is_one(path) else "jsonl"
     return "parquet" if suffix == ".parquet" else "hf"
+
+
+def _first_line(path: Path) -> bytes:
+    if not path.is_file():
+        return b""
+    with path.open("rb") as file:
+        return file.readline(65536)
 
 
 def _kind_of_folder(path: Path) -> str:

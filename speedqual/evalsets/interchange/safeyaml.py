@@ -71,7 +71,7 @@ def _below(node: yaml.Node) -> list[yaml.Node]:
 
 
 def _value(node: yaml.Node, where: str) -> Any:
-    if not node.tag.startswith(_PLAIN):
+    if not node.tag.startswith(_PLAIN) or "python/" in node.tag:
         line = node.start_mark.line + 1
         what = f"{node.tag} {node.value if isinstance(node, yaml.ScalarNode) else ''}".strip()
         raise RefusedError(
