@@ -17,6 +17,7 @@ __all__ = [
     "base_url_of",
     "is_loopback",
     "key_of",
+    "key_variable",
     "known_keys",
     "scrub",
     "scrub_bytes",
@@ -62,13 +63,13 @@ def key_of(candidate: Candidate, endpoint: Endpoint, base_url: str, environ: Map
     """
     if urlsplit(base_url).username and not candidate.api_key_env:
         return None
-    variables = (candidate.api_key_env,) if candidate.api_key_env else endpoint.key_envs
-    for variable in variables:
-        if value := environ.get(variable, "").strip():
-            if not (value.isascii() and value.isprintable()):
-                what = f"the key in {variable} holds a character that no header can carry"
-                raise ConfigError(what, where=f"candidate {candidate.name!r}", fix="Copy the key again")
-            return value
+    if variable := key_variable(candidate, endpoint, environ):
+        value = environ[variable].strip()
+        if not (value.isascii() and value.isprintable()):
+            what = f"the key in {variable} holds a character that no header can carry"
+            raise ConfigError(what, where=f"candidate {candidate.name!r}", fix="Copy the key again")
+        return value
+    variables = _variables(candidate, endpoint)
     if candidate.api_key_env or (endpoint.needs_key and not is_loopback(base_url)):
         raise MissingKeyError(
             f"no API key in {' or '.join(variables) or 'any variable'}",
@@ -76,6 +77,15 @@ def key_of(candidate: Candidate, endpoint: Endpoint, base_url: str, environ: Map
             fix=f"Set the environment variable {variables[0]}" if variables else "Name one by api_key_env",
         )
     return None
+
+
+def key_variable(candidate: Candidate, endpoint: Endpoint, environ: Mapping[str, str]) -> str | None:
+    """The environment variable whose key is sent, or None when none that is asked for is set."""
+    return next((name for name in _variables(candidate, endpoint) if environ.get(name, "").strip()), None)
+
+
+def _variables(candidate: Candidate, endpoint: Endpoint) -> tuple[str, ...]:
+    return (candidate.api_key_env,) if candidate.api_key_env else endpoint.key_envs
 
 
 def is_loopback(url: str) -> bool:

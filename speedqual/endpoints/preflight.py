@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from speedqual.endpoints.access import is_loopback
+from speedqual.endpoints.access import is_loopback, key_variable
 from speedqual.endpoints.base import RawReply
+from speedqual.endpoints.registry import endpoint
 from speedqual.errors import (
     AuthError,
     EndpointError,
@@ -46,12 +47,11 @@ def _diagnose(
     if 300 <= status < 400:
         return RedirectError, f"HTTP {status}: {said}", f"Set base_url of {name} to where it points"
     if status in (401, 403):
-        variable = candidate.api_key_env or "the key's variable"
-        return (
-            AuthError,
-            f"HTTP {status}, the key was refused: {said}",
-            f"Check {variable} and what it may do",
-        )
+        variable = key_variable(candidate, endpoint(candidate.endpoint), environ)
+        if variable is None:
+            fix = "Name the variable that holds the key: --api-key-env VARIABLE, or api_key_env in the settings file"
+            return AuthError, f"HTTP {status}, and no key was sent: {said}", fix
+        return AuthError, f"HTTP {status}, the key was refused: {said}", f"Check {variable} and what it may do"
     if _is_model_fault(attempt):
         return (
             UnknownModelError,

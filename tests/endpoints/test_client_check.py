@@ -90,7 +90,10 @@ async def test_the_key_is_sent_and_asked_for():
         async with Client(environ=ENVIRON) as client:
             assert (await client.check(candidate)).outcome == "ok"
         async with Client(environ={}) as client:
-            with pytest.raises(AuthError):
+            with pytest.raises(AuthError, match="no key was sent"):
+                await client.check(candidate)
+        async with Client(environ={"OPENAI_API_KEY": "sk-other"}) as client:
+            with pytest.raises(AuthError, match=r"the key was refused.*Check OPENAI_API_KEY"):
                 await client.check(candidate)
 
 
