@@ -62,7 +62,7 @@ class Layout:
                 part.mkdir(parents=True, exist_ok=True)
         except OSError as fault:
             raise StorageError(
-                f"the run folder cannot be made: {fault.strerror}", where=self.name, fix="Choose another folder"
+                f"the run folder cannot be made: {fault.strerror}", where=str(self.folder), fix="Choose another folder"
             ) from fault
 
     @contextmanager
@@ -135,7 +135,7 @@ class Layout:
                         return
                     end += len(raw)
                     yield end, _parsed(raw, f"{self.name}/{path.name}:{number}")
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return
         except OSError as fault:
             raise RunFolderError(

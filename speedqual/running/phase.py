@@ -64,6 +64,7 @@ class TimedPhase:
                 evalsets=tuple(self._plan.evalsets),
             )
         )
+        n_before = session.n_done
         wall_s = self._settings.limits.wall_s
         try:
             with _quick_turns():
@@ -75,7 +76,8 @@ class TimedPhase:
             self._budget.stopped_by = f"the limit of {wall_s:g} s"
         finally:
             health = getattr(self._client, "health", None)
-            session.client = health().to_dict() if health is not None else {}
+            asked = session.n_done > n_before  # a session that asked nobody was not the limit of anything
+            session.client = health().to_dict() if asked and health is not None else {}
         session.status = "stopped" if self._budget.stopped_by else "finished"
         session.why = self._budget.stopped_by
 

@@ -119,7 +119,9 @@ class Session:
             served[name] = dict(Counter(served.get(name, {})) + models)
         ended = datetime.fromtimestamp(clock.wall_ns() / 1e9, UTC).isoformat(timespec="milliseconds")
         self.manifest["sessions"][self.number] |= {"ended": ended, "status": self.status, "client": self.client}
-        self.manifest |= {"status": self.status, "why": self.why, "n_done": self.n_done, "client": self.client}
+        self.manifest |= {"status": self.status, "why": self.why, "n_done": self.n_done}
+        if self.client:
+            self.manifest["client"] = self.client
         self.layout.write_json(self.layout.manifest, self.manifest)
 
 
