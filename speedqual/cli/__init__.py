@@ -6,8 +6,11 @@ holds a click command named ``command``; it is imported when it is called.
 
 from __future__ import annotations
 
+import os
 import sys
+from difflib import get_close_matches
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -37,6 +40,7 @@ COMMANDS = {
     "doctor": "Say what this machine can measure and grade.",
 }
 """Name → what it does, here so that the help needs no import."""
+_READER_GONE = 141  # what a shell reports of any program that was piped into head
 
 
 class _Lazy(click.Group):
@@ -48,6 +52,21 @@ class _Lazy(click.Group):
             return None
         found: click.Command = import_module(f"speedqual.cli.{name.replace('-', '_')}").command
         return found
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # which click ends with 1: a failed gate
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads what is still to come
+            raise click.exceptions.Exit(_READER_GONE) from None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        near = [] if args[0] in COMMANDS else get_close_matches(args[0], COMMANDS, n=1)
+        if near:
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -88,7 +107,4 @@ def main(arguments: list[str] | None = None) -> None:
     except (KeyboardInterrupt, click.Abort):
         click.echo("speedqual: interrupted", err=True)
         code = 130
-    except BrokenPipeError:
-        sys.stderr.close()
-        code = 0
     sys.exit(code if isinstance(code, int) else 0)

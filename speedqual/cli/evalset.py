@@ -100,10 +100,14 @@ def check_(path: str, tests_itself: bool, allow_code: bool, as_json: bool) -> No
     else:
         for problem in problems:
             click.echo(_line(problem))
-        click.echo(f"{path}: {n_errors} errors, {len(problems) - n_errors} warnings")
+        click.echo(f"{path}: {_so_many(n_errors, 'error')}, {_so_many(len(problems) - n_errors, 'warning')}")
         if tested:
             click.echo(visible(_self_test_text(tested), 100_000))
     raise click.exceptions.Exit(2 if n_errors else 1 if tested and tested.slips else 0)
+
+
+def _so_many(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def _self_test(path: str, allow_code: bool) -> SelfTest:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from speedqual.errors import SpeedqualError
+from speedqual.errors import EndpointError, StorageError
 
 if TYPE_CHECKING:
     from speedqual.records import Candidate, EvalSet
@@ -37,8 +37,8 @@ def run_until_done(candidates: Sequence[Candidate], evalsets: Sequence[EvalSet],
 
     try:
         return run_sync(candidates, evalsets, **{**options, "observers": [remember, *options.get("observers", ())]})
-    except (KeyboardInterrupt, SpeedqualError):
-        if where and where[0].is_dir():
+    except (KeyboardInterrupt, EndpointError, StorageError):
+        if where and (where[0] / "manifest.json").is_file():
             say(f"\nWhat was finished is kept. Go on with: speedqual run --resume {where[0]}")
         raise
 

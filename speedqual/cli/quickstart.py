@@ -15,7 +15,9 @@ __all__ = ["command"]
 @click.command("quickstart")
 @click.option("--out", "folder", type=click.Path(path_type=Path), help="The run's folder. Default: runs/…")
 @click.option("--report", type=click.Path(path_type=Path), default=Path("report.html"), show_default=True)
-@click.option("--lang", default="en", show_default=True, help="Language of the report: en or zh.")
+@click.option(
+    "--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True, help="Language of the report."
+)
 def command(folder: Path | None, report: Path, lang: str) -> None:
     """Measure a real small model on this machine and write a report.
 

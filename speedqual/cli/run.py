@@ -71,6 +71,7 @@ def command(config: Path | None, **options: Any) -> None:
     """
     tables = read_settings(config) if config else {}
     where = str(config or "settings file")
+    _refuse_at_once(options)
     if options["resumed"]:
         candidates, evalsets = _of_run(options, tables, where)
     else:
@@ -80,6 +81,21 @@ def command(config: Path | None, **options: Any) -> None:
         job.dry_run()
     else:
         job.run()
+
+
+_SETTLED = {"models": "--model", "names": "--candidate", "evalsets": "--evalset", "items": "--items", "folder": "--out"}
+"""What a run settles when it begins, so that resuming it leaves no choice."""
+
+
+def _refuse_at_once(options: dict[str, Any]) -> None:
+    """What could only fail, or be ignored, after everything was asked and paid."""
+    again = [flag for name, flag in _SETTLED.items() if options[name]]
+    if options["resumed"] and again:
+        fix = "Leave it out, or begin a run without --resume"
+        raise UsageError(f"a resumed run asks what it began with; {again[0]} cannot change it", fix=fix)
+    report = options["report"]
+    if report and (report.is_dir() or any(above.is_file() for above in report.parents)):
+        raise UsageError("no report can be written there", where=str(report), fix="Give --report a path of a new file")
 
 
 def _asked(options: dict[str, Any], tables: dict[str, Any], where: str) -> list[Candidate]:

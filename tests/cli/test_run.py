@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -116,3 +117,38 @@ def test_ctrl_c_keeps_what_was_finished(endpoint: str, bare_set: Path, tmp_path:
     assert done.returncode == 0, done.stderr
     keys = [json.dumps(json.loads(line)["trial"], sort_keys=True) for line in records.read_text().splitlines()]
     assert len(keys) == len(set(keys)) == 4
+
+
+def test_a_resumed_run_takes_no_other_eval_set(call, endpoint: str, bare_set: Path) -> None:
+    call("run", *_ask(endpoint, "good"), "--evalset", bare_set, "--out", "r")
+    said = call("run", "--resume", "r", "--evalset", bare_set)
+    assert said.code == 2 and "--evalset" in said.err
+
+
+def test_a_report_that_cannot_be_written_stops_the_run_before_it_costs(call, endpoint: str, bare_set: Path) -> None:
+    Path("file").touch()
+    said = call("run", *_ask(endpoint, "good"), "--evalset", bare_set, "--out", "r", "--report", "file/r.html")
+    assert said.code == 2 and "file/r.html" in said.err
+    assert not Path("r").exists()
+
+
+def test_resuming_a_finished_run_blames_no_client(call, endpoint: str, bare_set: Path) -> None:
+    call("run", *_ask(endpoint, "good"), "--evalset", bare_set, "--out", "r")
+    before = json.loads(Path("r/manifest.json").read_text(encoding="utf-8"))["client"]
+    assert call("run", "--resume", "r", "--quiet").code == 0
+    after = json.loads(Path("r/manifest.json").read_text(encoding="utf-8"))
+    assert after["client"] == before and after["sessions"][1]["client"] == {}
+
+
+def test_a_reader_that_goes_away_is_no_failed_gate(call, endpoint: str, bare_set: Path) -> None:
+    call("run", *_ask(endpoint, "good"), "--evalset", bare_set, "--out", "r")
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([sys.executable, "-m", "speedqual", "show", "r"], stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_a_misspelt_command_names_the_nearest(call) -> None:
+    said = call("rnu")
+    assert said.code == 2 and "Did you mean 'run'" in said.err
