@@ -25,6 +25,8 @@ def check_folder(source: Source, card: Card, evalset: EvalSet, findings: Finding
         fix = "Write a README.md; `speedqual evalset new NAME` makes one to start from"
         findings.warn(source.where("README.md"), "there is no card, so that all settings are guessed", fix)
         return
+    if not card.top:
+        return  # the header cannot be read, which is said already; what it declares is not known
     _check_configs(source, card, findings)
     _check_features(source, card, evalset, findings)
     if not card.licence:
