@@ -123,11 +123,15 @@ def scoreboard_rows(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
     return head, [_cells(row, str(table.columns[0])) for row in table.to_dict("records")]
 
 
+def _interval(lo: float | None, hi: float | None) -> str:
+    return numbers.DASH if numbers.missing(lo) else f"{numbers.score(lo)}–{numbers.score(hi)}"
+
+
 def _cells(row: dict[Any, Any], by: str) -> list[str]:
     return [
         str(row[by]),
         numbers.score(row["quality"]),
-        f"{numbers.score(row['quality_lo'])}–{numbers.score(row['quality_hi'])}",
+        _interval(row["quality_lo"], row["quality_hi"]),
         numbers.milliseconds(row["ttft_ms_p50"]),
         numbers.milliseconds(row["ttft_ms_p95"]),
         numbers.milliseconds(row["e2e_ms_p50"]),
