@@ -17,6 +17,8 @@ from speedqual.plots.style import Drawing, Style, new_drawing, use
 
 __all__ = ["draw_frontier", "label_front", "plot"]
 
+_ALL_NAMED = 10  # with more candidates than this only the front's are named
+
 
 def plot(
     result: FrontierResult, *, style: str | Style = "light", title: str = "", width: float = 7.6, height: float = 4.6
@@ -51,13 +53,15 @@ def draw_frontier(ax: Axes, result: FrontierResult, look: Style, *, labels: bool
 
 
 def label_front(ax: Axes, result: FrontierResult, look: Style) -> None:
-    """Names beside the front's points; call it when the limits are final."""
+    """Names beside the front's points, and the others' in grey where there is room; call it with final limits."""
     m, table = result.measures[0], result.table
     shown = table[table[m.name].notna() & (table[m.name] > 0) & np.isfinite(table[m.name].astype(float))]
     front = shown[shown["on_front"]].sort_values(m.name)
     points = shown[[m.name, "quality"]].to_numpy(float)
     avoid = np.vstack([points, _along_whiskers(front, m), _along_steps(front, m)])
-    place_labels(ax, front[m.name].tolist(), front["quality"].tolist(), front["candidate"].tolist(), avoid, look)
+    named = shown if len(shown) <= _ALL_NAMED else front
+    x, y, quiet = named[m.name].tolist(), named["quality"].tolist(), (~named["on_front"].astype(bool)).tolist()
+    place_labels(ax, x, y, named["candidate"].tolist(), avoid, look, quiet=quiet)
 
 
 def _axes(ax: Axes, result: FrontierResult, shown: pd.DataFrame, m: Measure) -> None:
@@ -148,7 +152,7 @@ def _floor(ax: Axes, result: FrontierResult, look: Style) -> None:
         return
     ax.axhline(result.floor, color=look.alarm, linestyle=(0, (5, 3)), linewidth=1.2, zorder=2)
     right = ax.get_yaxis_transform()
-    text = f"floor {result.floor:.0%}"
+    text = f"floor {100 * result.floor:.0f} %"
     ax.text(0.995, result.floor, text, color=look.alarm, fontsize=8, ha="right", va="bottom", transform=right, zorder=5)
 
 

@@ -23,11 +23,19 @@ _NEAR = 18.0  # beyond this a thin line ties the label to its point
 
 
 def place_labels(
-    ax: Axes, x: Sequence[float], y: Sequence[float], texts: Sequence[str], avoid: Array, look: Style, size: float = 8.5
+    ax: Axes,
+    x: Sequence[float],
+    y: Sequence[float],
+    texts: Sequence[str],
+    avoid: Array,
+    look: Style,
+    size: float = 8.5,
+    *,
+    quiet: Sequence[bool] = (),
 ) -> None:
     """Write ``texts`` near the points (x, y) in data coordinates, clear of each other and of ``avoid`` [n, 2].
 
-    Call it last: it needs the final limits.
+    ``quiet`` says which are written in grey. Call it last: it needs the final limits.
     """
     figure = ax.get_figure(root=True)
     if figure is None or not len(texts):
@@ -41,7 +49,9 @@ def place_labels(
         text = shorten(str(texts[i]))
         box = _extent(ax, text, size)
         dx, dy, reach = _best_place(points[i], box, taken, others, ax.bbox, scale)
-        _write(ax, text, (float(x[i]), float(y[i])), (dx / scale, dy / scale), look, size, tied=reach > _NEAR)
+        ink = look.quiet if len(quiet) and quiet[i] else look.ink
+        at, offset = (float(x[i]), float(y[i])), (dx / scale, dy / scale)
+        _write(ax, text, at, offset, look, size, ink=ink, tied=reach > _NEAR)
         taken.append(Bbox.from_bounds(points[i][0] + dx, points[i][1] + dy, box.width, box.height))
 
 
@@ -53,7 +63,15 @@ def _extent(ax: Axes, text: str, size: float) -> Bbox:
 
 
 def _write(
-    ax: Axes, text: str, at: tuple[float, float], offset: tuple[float, float], look: Style, size: float, *, tied: bool
+    ax: Axes,
+    text: str,
+    at: tuple[float, float],
+    offset: tuple[float, float],
+    look: Style,
+    size: float,
+    *,
+    ink: str,
+    tied: bool,
 ) -> None:
     line: dict[str, Any] = {"arrowstyle": "-", "color": look.quiet, "linewidth": 0.7, "shrinkB": 4}
     note = ax.annotate(
@@ -62,7 +80,7 @@ def _write(
         xytext=offset,
         textcoords="offset points",
         fontsize=size,
-        color=look.ink,
+        color=ink,
         arrowprops=line if tied else None,
         zorder=6,
     )
