@@ -50,6 +50,6 @@ def write(run: Run, path: str | Path, *, redact: bool = False, lang: str = "en")
         Path(stream.name).replace(target)
     except OSError as fault:
         raise StorageError(
-            f"the report cannot be written: {fault.strerror}", where=target.name, fix="Give another --report path"
+            f"the report cannot be written: {fault.strerror}", where=str(target), fix="Give another path"
         ) from fault
     return target

@@ -18,8 +18,8 @@ def section(context: Context) -> Part | None:
         (words("provenance.run"), manifest["run"]),
         (words("provenance.started"), manifest["created"]),
         (words("provenance.version"), _facts({"speedqual": manifest["speedqual"], **manifest["versions"]})),
-        (words("provenance.evalsets"), "; ".join(_evalset(entry) for entry in manifest["evalsets"])),
-        (words("provenance.candidates"), "; ".join(_candidate(entry) for entry in manifest["candidates"])),
+        (words("provenance.evalsets"), "\n".join(_evalset(entry) for entry in manifest["evalsets"])),
+        (words("provenance.candidates"), "\n".join(_candidate(entry) for entry in manifest["candidates"])),
         (words("provenance.seed"), manifest["seed"]),
         (words("provenance.machine"), _facts(manifest["machine"])),
         (words("provenance.clock"), _facts(manifest["clock"])),
@@ -40,7 +40,13 @@ def _candidate(entry: dict[str, Any]) -> str:
 
 
 def _facts(facts: dict[str, Any]) -> str:
-    return ", ".join(f"{key} {value}" for key, value in facts.items() if value not in (None, "", {}, []))
+    known = ((key, value) for key, value in facts.items() if value not in (None, "", {}, []))
+    return ", ".join(_facts(value) if isinstance(value, dict) else f"{key} {_plain(value)}" for key, value in known)
+
+
+def _plain(value: Any) -> str:
+    """``true``, not Python's ``True``: as settings write it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _client(context: Context) -> str:
