@@ -15,8 +15,9 @@ help:  ## say what can be made
 
 $(VENV)/.ready: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: make PYTHON=python3.11 …"; exit 2; }
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[lab,local]'
+	@echo "setting up $(VENV): a few minutes the first time, and nothing to see meanwhile"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[lab,local]'
 	@touch $@
 
 $(VENV)/.ready-test: $(VENV)/.ready
@@ -24,7 +25,7 @@ $(VENV)/.ready-test: $(VENV)/.ready
 	@touch $@
 
 quickstart: $(VENV)/.ready  ## set up, measure a real model on this machine, write report.html
-	$(BIN)/speedqual quickstart
+	@$(BIN)/speedqual quickstart
 
 test: $(VENV)/.ready-test  ## set up, pass the tests
 	$(BIN)/python -m pytest
