@@ -38,8 +38,8 @@ evalsets[1]
 # %% [markdown]
 # ## Who is asked
 #
-# A candidate is an endpoint, a model and its settings; how it is prompted belongs to it. Here only that differs, and which
-# layers of the model are left out.
+# A candidate is an endpoint, a model and its settings; how it is prompted belongs to it. Here only that differs, and
+# which layers of the model are left out.
 
 # %%
 with small_candidates(evalsets) as candidates:
@@ -49,8 +49,8 @@ run
 # %% [markdown]
 # ## The frontier
 #
-# Faster is to the right, better is up. A point that another one beats on both is grey. The size of a point on the step line
-# says how likely it is to be there at all: with so few items, often not very.
+# Faster is to the right, better is up. A point that another one beats on both is grey. The size of a point on the step
+# line says how likely it is to be there at all: with so few items, often not very.
 
 # %%
 frontier = sq.Frontier()(run)
@@ -62,8 +62,8 @@ frontier.table[["candidate", "e2e_ms", "quality", "quality_lo", "quality_hi", "p
 # %% [markdown]
 # ## Where quality falls
 #
-# The ladder is the same model with more and more layers left out. The tool calls a step a cliff only when no smooth trend
-# explains it; with this few items it says that it cannot tell, and gives the drop with its interval.
+# The ladder is the same model with more and more layers left out. The tool calls a step a cliff only when no smooth
+# trend explains it; with this few items it says that it cannot tell, and gives the drop with its interval.
 
 # %%
 sq.Cliffs()(run)

@@ -1,1 +1,1 @@
-"""One file a protocol: how a prompt is sent in it, and what its frames say. ``dialects.py`` has the kin of OpenAI chat."""
+"""One file a protocol: how a prompt is sent in it, what its frames say. ``dialects.py`` has OpenAI chat's kin."""

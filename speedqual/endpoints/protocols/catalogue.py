@@ -1,4 +1,7 @@
-"""The page of the docs that lists every protocol: ``python -m speedqual.endpoints.protocols.catalogue > docs/protocols.md``."""
+"""The page of the docs that lists every protocol.
+
+``python -m speedqual.endpoints.protocols.catalogue > docs/protocols.md``
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Plays recordings over a real local socket at their recorded times, in a process of its own.
 
-``python -m speedqual.endpoints.recordings.player FILE…`` prints its port and answers any request under ``/r/NAME/…`` with the
-recording of that file name. It ends with its standard input.
+``python -m speedqual.endpoints.recordings.player FILE…`` prints its port and answers any request under ``/r/NAME/…``
+with the recording of that file name. It ends with its standard input.
 """
 
 from __future__ import annotations
