@@ -142,9 +142,7 @@ def run_driver(name: str, payload: Mapping[str, Any], checker: str) -> Check:
     if sandbox is None:
         return not_checked("no sandbox of this machine passed its probe")
     nonce = secrets.token_hex(16)
-    role = Role(
-        driver=f"speedqual.grading.code.library_drivers:{name}", payload=payload, limits=LIMITS, nonce=nonce
-    )
+    role = Role(driver=f"speedqual.grading.code.library_drivers:{name}", payload=payload, limits=LIMITS, nonce=nonce)
     reply = stray_end(sandbox.run_one(role), nonce)
     if isinstance(reply, CaseOutcome):
         return gave_up(f"the checker was stopped: {reply.why}", checker)
