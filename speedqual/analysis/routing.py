@@ -105,11 +105,13 @@ def _pair(table: Table, fast: str, strong: str) -> tuple[str, str]:
     s = s[s["quality"].notna()]
     if len(s) < 2:
         raise UsageError("routing needs two candidates with graded answers")
-    strong = strong or str(s["quality"].drop(index=[fast] if fast else []).idxmax())
+    known = [m for m in (*TIMES, "cost_usd") if m in s and s[m].notna().any()][:1]
+    if not strong:  # the best; of equals the quickest, or a slower twin would be what must be beaten
+        others = s.drop(index=[fast] if fast else [])
+        strong = str(others.sort_values(["quality", *known], ascending=[False, *(True for _ in known)]).index[0])
     if not fast:
         others = s.drop(index=strong)
-        known = [m for m in (*TIMES, "cost_usd") if m in others and others[m].notna().any()]
-        fast = str(others[known[0]].idxmin()) if known else str(others.index[0])
+        fast = str(others[known[0]].idxmin()) if known and others[known[0]].notna().any() else str(others.index[0])
     return fast, strong
 
 

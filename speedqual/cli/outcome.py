@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,12 +56,23 @@ def print_scoreboard(run: Run, *, as_json: bool) -> None:
         return
     if len(board.table):
         click.echo(text_table(*scoreboard_rows(board.table)))
-    for note in board.notes:
+    for note in (*board.notes, *_served_otherwise(run)):
         say(note)
     if run.client_limit:
         say(f"The client was the limit ({run.client_limit}): do not rank these speeds.")
     if run.manifest.get("why"):
         say(f"Stopped: {run.manifest['why']}. Go on with: speedqual run --resume {run.folder}")
+
+
+def _served_otherwise(run: Run) -> Iterator[str]:
+    """Replies by another model than asked (some servers ignore the name), and those of another tier."""
+    for candidate in run.candidates:
+        for model, n in run.manifest["served"].get(candidate.name, {}).items():
+            if candidate.model not in model and model not in candidate.model:
+                yield f"{candidate.name}: asked for {candidate.model}, {n} replies say they are by {model}."
+    other = run.df["phase"].eq("other_tier")
+    for name, n in run.df["candidate"][other].value_counts().items():
+        yield f"{name}: {n} replies were served on another tier than asked; they are kept apart."
 
 
 def exit_code_of(run: Run) -> int:

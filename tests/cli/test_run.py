@@ -152,3 +152,18 @@ def test_a_reader_that_goes_away_is_no_failed_gate(call, endpoint: str, bare_set
 def test_a_misspelt_command_names_the_nearest(call) -> None:
     said = call("rnu")
     assert said.code == 2 and "Did you mean 'run'" in said.err
+
+
+def test_a_server_that_answers_as_another_model_is_noticed(call, tmp_path: Path) -> None:
+    from speedqual.endpoints.scripted import Script, serve_in_process
+
+    rows = tmp_path / "one.jsonl"
+    rows.write_text('{"id": "a", "text": "x", "target": {"n": 1}}\n')
+    with serve_in_process({"real": Script(ttft_ms=1, tok_s=0, text="{}")}) as server:
+        said = call("run", *_ask(server.base_url, "real"), "--evalset", rows, "--out", "r")
+        assert "replies say" not in said.err
+    manifest = json.loads(Path("r/manifest.json").read_text())
+    manifest["served"] = {"openai/real": {"real-2026-01": 1, "something-else": 1}}
+    Path("r/manifest.json").write_text(json.dumps(manifest))
+    said = call("show", "r")
+    assert "asked for real, 1 replies say they are by something-else" in said.err and "real-2026-01" not in said.err
