@@ -3,7 +3,8 @@
 Faults of an endpoint are outcomes of the ``Attempt``, never exceptions. Only ConfigError and MissingKeyError are raised
 by ``ask``; a cancelled call closes its socket. No redirect is followed and nothing is retried here: a POST that died on
 a kept-alive connection before any byte came back carries the flag ``stale_connection``, and the run repeats it as an
-attempt of its own.
+attempt of its own. Servers that close each connection right after its reply, whatever they announce, are found out by
+waiting 50 ms after their first reply; from then on each of their requests has a connection of its own.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import gc
 import os
 import ssl
+from collections import defaultdict
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
@@ -24,7 +26,7 @@ from speedqual.endpoints.live import Watch
 from speedqual.endpoints.preflight import TINY, raise_for
 from speedqual.endpoints.registry import endpoint as endpoint_named
 from speedqual.endpoints.transport.call import Call
-from speedqual.endpoints.transport.connection import MAX_REPLY_BYTES, make_connector
+from speedqual.endpoints.transport.connection import MAX_REPLY_BYTES, Origin, make_connector
 from speedqual.endpoints.transport.lag import ClientHealth, Vitals
 from speedqual.endpoints.transport.sockets import SocketBook
 from speedqual.errors import UsageError
@@ -54,6 +56,7 @@ class Client:
         self._max_bytes = max_reply_bytes
         self._session: aiohttp.ClientSession | None = None
         self._vitals: Vitals | None = None
+        self._origins: defaultdict[str, Origin] = defaultdict(Origin)
 
     async def __aenter__(self) -> Self:
         self._session = aiohttp.ClientSession(
@@ -142,5 +145,6 @@ class Client:
         request, password = split_credentials(endpoint.request(candidate, prompt, base_url, key))
         secrets = (*known_keys(candidate, endpoint, self._environ), *filter(None, [password]))
         session, vitals = self._open()
-        call = Call(session, vitals, deadlines or self.deadlines, endpoint, request, secrets, self._max_bytes)
+        origin = self._origins["/".join(request.url.split("/", 3)[:3])]
+        call = Call(session, vitals, deadlines or self.deadlines, endpoint, request, secrets, self._max_bytes, origin)
         return await call.run(number, t_sched, watch)

@@ -191,6 +191,15 @@ async def test_nothing_but_a_dead_kept_alive_connection_is_a_stale_one():
     assert len(raw.requests) == 3  # nothing was sent twice behind our back
 
 
+async def test_a_server_that_closes_after_each_reply_gets_a_fresh_connection_for_each():
+    """llama.cpp announces keep-alive and closes: no request may be lost in that."""
+    closing = [FRAMINGS["one chunk"], 0.005, "close"]
+    async with served(*[closing] * 4) as (raw, candidate), Client(environ={}) as client:
+        attempts = [await client.ask(candidate, PROMPT) for _ in range(4)]
+    assert [(a.outcome, a.timeline.connection) for a in attempts] == [("ok", "new")] * 4
+    assert len(raw.requests) == 4
+
+
 async def test_a_new_connection_that_dies_is_not_stale_and_neither_is_one_with_a_first_byte():
     _, attempt = await ask_once("close")
     assert "stale_connection" not in attempt.flags

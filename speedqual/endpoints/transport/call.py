@@ -14,7 +14,7 @@ from speedqual.endpoints.access import bare_url, scrub
 from speedqual.endpoints.base import Endpoint, HttpRequest, RawReply
 from speedqual.endpoints.deadlines import Deadlines, Watchdog
 from speedqual.endpoints.live import LiveView, Watch
-from speedqual.endpoints.transport.connection import CALL, Exchange
+from speedqual.endpoints.transport.connection import CALL, Exchange, Origin
 from speedqual.endpoints.transport.errors import redirect_target, why_no_reply
 from speedqual.endpoints.transport.lag import Vitals
 from speedqual.endpoints.transport.reply import ClockCheck, raw_reply, waits_ns
@@ -22,6 +22,9 @@ from speedqual.endpoints.transport.sockets import realtime_offset_ns
 from speedqual.records import Attempt
 
 __all__ = ["Call"]
+
+CLOSING_S = 0.05  # how long a server's first reply is followed to see whether it closes the connection
+_LOOK_S = 0.002
 
 
 class Call:
@@ -36,10 +39,12 @@ class Call:
         request: HttpRequest,
         secrets: tuple[str, ...],
         max_bytes: int,
+        origin: Origin,
     ) -> None:
+        self._origin = origin
         self._session, self._vitals, self._deadlines = session, vitals, deadlines
         self._endpoint, self._request, self._secrets = endpoint, request, secrets
-        self._exchange = Exchange(endpoint.end_hints, self._is_complete, max_bytes)
+        self._exchange = Exchange(endpoint.end_hints, self._is_complete, max_bytes, origin)
         self._clocks = ClockCheck(realtime_offset_ns())
         self._status: int | None = None
         self._deadline: str | None = None
@@ -61,7 +66,17 @@ class Call:
         if changes := self._changes(attempt, raw, number):
             attempt = replace(attempt, **changes)
         self._vitals.note(attempt.timeline, t_asked, waits_ns(self._exchange, raw))
+        await self._see_whether_it_closes()
         return raw, attempt
+
+    async def _see_whether_it_closes(self) -> None:
+        """Once a server, after its first reply and outside all figures: the next request would be lost in a closing."""
+        if self._origin.looked or not self._exchange.at_eof:
+            return
+        self._origin.looked = True
+        until = time.perf_counter() + CLOSING_S
+        while not self._origin.closes and time.perf_counter() < until:
+            await asyncio.sleep(_LOOK_S)
 
     async def _talk(self) -> None:
         token = CALL.set(self._exchange)

@@ -20,10 +20,11 @@ from speedqual.endpoints.base import Ending
 from speedqual.endpoints.transport.chunked import ChunkedFraming
 from speedqual.endpoints.transport.sockets import SocketBook, StampedSocket
 
-__all__ = ["CALL", "Arrival", "Exchange", "StampingProtocol", "make_connector"]
+__all__ = ["CALL", "Arrival", "Exchange", "Origin", "StampingProtocol", "make_connector"]
 
 DRAIN_S = 0.1  # how long the rest of the body may take after the protocol's end
 MAX_REPLY_BYTES = 32 << 20
+SOON_NS = 1_000_000_000  # a server that closes an idle connection this soon does not keep connections
 
 
 Arrival = tuple[int, int, bytes]
@@ -31,10 +32,24 @@ Arrival = tuple[int, int, bytes]
 made for every read of every stream, and the garbage collector soon stops looking at it."""
 
 
+class Origin:
+    """What is known of one server's connections. Some close each after its reply although they announce keep-alive
+    (llama.cpp's server after a stream): a request sent into that closing is lost."""
+
+    __slots__ = ("closes", "looked")
+
+    def __init__(self) -> None:
+        self.closes = False  # it has closed a connection right after a reply: use each only once
+        self.looked = False  # the first reply is over, after which a closing was waited for
+
+
 class Exchange:
     """One request on one connection, filled by the protocol and read by the client."""
 
-    def __init__(self, hints: tuple[bytes, ...], is_complete: Callable[[], bool], max_bytes: int) -> None:
+    def __init__(
+        self, hints: tuple[bytes, ...], is_complete: Callable[[], bool], max_bytes: int, origin: Origin | None = None
+    ) -> None:
+        self.origin = origin
         self.arrivals: list[Arrival] = []
         self.head: Arrival | None = None  # when the reply's head was complete
         self.last: Arrival | None = None  # the last read of any kind
@@ -135,6 +150,8 @@ class StampingProtocol(ResponseHandler):
         self._body: StreamReader | None = None
         self._head_tail = b""
         self._used = False
+        self._origin: Origin | None = None
+        self._idle_since: int | None = None  # ``perf_counter_ns`` of a reply's end, until the next one begins
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
@@ -148,6 +165,9 @@ class StampingProtocol(ResponseHandler):
         self._head_tail = b""
         if exchange is not None:
             exchange.begin(self._sock, reused=self._used)
+            self._origin = exchange.origin
+            if exchange.origin is not None and exchange.origin.closes:
+                self.force_close()
         self._used = True
         super().set_response_params(**params)
 
@@ -163,6 +183,7 @@ class StampingProtocol(ResponseHandler):
             super().data_received(data)
             return
         sock = self._sock
+        self._idle_since = None
         read_ns = time.perf_counter_ns()
         real_ns = sock.real_ns if sock is not None else 0
         if self._framing is not None:
@@ -179,6 +200,9 @@ class StampingProtocol(ResponseHandler):
     def connection_lost(self, exc: BaseException | None) -> None:
         exchange, self._exchange = self._exchange, None
         super().connection_lost(exc)
+        idle_since = self._idle_since
+        if self._origin is not None and idle_since is not None and time.perf_counter_ns() - idle_since < SOON_NS:
+            self._origin.closes = True
         if exchange is None or exchange.ended.done():
             return
         body = self._body
@@ -221,6 +245,7 @@ class StampingProtocol(ResponseHandler):
     def _finish(self, exchange: Exchange, *, clean: bool) -> None:
         """The last chunk is here: let aiohttp see an empty body end, so that it takes the connection back."""
         self._exchange = None
+        self._idle_since = time.perf_counter_ns()
         if not clean:
             self.force_close()
         exchange.at_eof = True
@@ -240,6 +265,7 @@ class StampingProtocol(ResponseHandler):
             exchange.end("cut", f"broken HTTP body: {type(body.exception()).__name__}")
         elif body.is_eof():
             self._exchange = None
+            self._idle_since = time.perf_counter_ns()
             exchange.at_eof = True
             exchange.end("eof")
 
