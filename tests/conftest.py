@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,10 @@ pytest_plugins = ["small_run"]
 
 SHARED = Path(__file__).parents[2] / "shared"
 ABSENT = "../shared is absent"
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # a suite started in the background ignores Ctrl-C, and so would the children that tests interrupt
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
     "speedqual", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], print_blob=True
