@@ -18,7 +18,7 @@ from speedqual.records import Attempt, Candidate, Message, Prompt
 from speedqual.timing import measure
 
 FOLDER = Path(__file__).parents[1] / "recordings"
-FILES = sorted(FOLDER.glob("[WLT]*.json"))
+FILES = sorted(FOLDER.glob("[WLTN]*.json"))
 LAG_NS = 10_000_000  # beyond it a figure is the client's, and the recording is played once more
 
 

@@ -17,7 +17,7 @@ from speedqual.records import Candidate, Message, Prompt
 __all__ = ["OPENAI", "OpenAIChat", "OpenAIReader", "chat_messages", "common_options"]
 
 _COUNTS = frozenset({"usage", "x_groq", "timings", "time_info", "perf_metrics"})
-_REASONING_KEYS = ("reasoning_content", "reasoning", "reasoning_text", "thinking")
+_REASONING_KEYS = ("reasoning_content", "reasoning", "reasoning_text", "thinking", "thought")
 _LIMITS = frozenset({"max_tokens", "max_completion_tokens"})  # servers refuse a request that has both
 _OFFICIAL_HOST = "api.openai.com"  # where reasoning models refuse max_tokens
 
@@ -40,7 +40,7 @@ class OpenAIReader(Reader):
         groq = obj.get("x_groq")
         if isinstance(groq, dict) and groq.get("error"):
             return fault_in(groq)
-        return super().fault(obj, kind)
+        return super().fault(obj, kind) or _lone_fault(obj)
 
     def _choice(self, choice: Mapping[str, Any]) -> None:
         index = choice.get("index")
@@ -54,7 +54,9 @@ class OpenAIReader(Reader):
         elif isinstance(choice.get("message"), dict) and not self.out.events:
             self._delta(choice["message"], index)  # a whole message counts only when it repeats nothing
         reason = choice.get("finish_reason")
-        if isinstance(reason, str):
+        if choice.get("error") and (found := fault_in(choice)):
+            self.out.fail(found)  # OpenRouter
+        elif isinstance(reason, str):
             self._finish(reason, index)
 
     def _finish(self, reason: str, index: int) -> None:
@@ -87,8 +89,9 @@ class OpenAIReader(Reader):
         """Mistral's content: a list of text and thinking parts."""
         for part in parts:
             part = as_mapping(part)
-            if part.get("type") == "thinking":
-                self.out.reasoning(_flat(part.get("thinking")), index)
+            kind = part.get("type")
+            if kind in ("thinking", "reasoning", "reasoning_content"):
+                self.out.reasoning(_flat(part.get(kind)) or _flat(part), index)
             else:
                 self.out.answer(_flat(part.get("text")), index)
 
@@ -107,7 +110,8 @@ class OpenAIReader(Reader):
     def _usage(self, obj: Mapping[str, Any], choices: Any) -> None:
         usage = obj.get("usage") or as_mapping(obj.get("x_groq")).get("usage")
         if not usage and isinstance(choices, list) and choices:
-            usage = as_mapping(choices[0]).get("usage")  # Moonshot
+            first = as_mapping(choices[0])
+            usage = first.get("usage") or as_mapping(first.get("delta")).get("usage")  # Moonshot; some proxies
         usage = as_mapping(usage)
         if usage:
             self.out.count(openai_usage(usage), usage)
@@ -128,9 +132,20 @@ class OpenAIReader(Reader):
             self.out.request_id = obj["id"]
 
 
+def _lone_fault(obj: Mapping[str, Any]) -> Fault | None:
+    """Gateways put their errors into the stream bare: a message where a chunk should be."""
+    if "choices" in obj:
+        return None
+    has_words = isinstance(obj.get("message"), str) or any(obj.get(name) for name in ("detail", "errors", "err"))
+    return fault_in(obj, expected=True) if has_words else None
+
+
 def _counts_inside(choices: Any) -> bool:
     """Moonshot puts usage into the first choice."""
-    return isinstance(choices, list) and bool(choices) and "usage" in as_mapping(choices[0])
+    if not isinstance(choices, list) or not choices:
+        return False
+    first = as_mapping(choices[0])
+    return "usage" in first or "usage" in as_mapping(first.get("delta"))
 
 
 def _reasoning(delta: Mapping[str, Any]) -> str:
@@ -138,7 +153,7 @@ def _reasoning(delta: Mapping[str, Any]) -> str:
     for key in _REASONING_KEYS:
         if key in delta and (text := _flat(delta[key])):
             return text
-    details = delta.get("reasoning_details")
+    details = delta.get("reasoning_details") or delta.get("thinking_blocks")  # OpenRouter; LiteLLM
     return "".join(_flat(detail) for detail in details) if isinstance(details, list) else ""
 
 
@@ -149,7 +164,9 @@ def _flat(value: Any) -> str:
     if isinstance(value, list):
         return "".join(_flat(part) for part in value[:1000] if not isinstance(part, list))
     if isinstance(value, dict):
-        return next((v for key in ("text", "summary", "content") if isinstance(v := value.get(key), str)), "")
+        return next(
+            (v for key in ("text", "thinking", "summary", "content") if isinstance(v := value.get(key), str)), ""
+        )
     return ""
 
 

@@ -21,6 +21,7 @@ _CALL_DELTAS = tuple(
     f"response.{name}.delta"
     for name in ("function_call_arguments", "custom_tool_call_input", "mcp_call_arguments", "mcp_call.arguments")
 )
+_CALL_DONES = tuple(name.removesuffix("delta") + "done" for name in _CALL_DELTAS)
 
 
 class ResponsesReader(Reader):
@@ -29,6 +30,9 @@ class ResponsesReader(Reader):
     def __init__(self, out: Transcript) -> None:
         super().__init__(out)
         self._seen: set[tuple[Any, ...]] = set()
+        self._has_text = False
+        self._called: set[Any] = set()  # calls whose arguments were said
+        self._spoken: set[Any] = set()  # output items that said something
 
     def take(self, obj: Mapping[str, Any], kind: str) -> None:
         name = obj.get("type")
@@ -37,9 +41,16 @@ class ResponsesReader(Reader):
             self._text(name, obj)
         elif name in _CALL_DELTAS:
             delta = obj.get("delta")
+            self._called.add(_key(obj))
             self.out.tool(_key(obj), "", delta if isinstance(delta, str) else "")
+        elif name in _CALL_DONES:
+            self._arguments(_key(obj), obj.get("arguments") or obj.get("input"))
         elif name == "response.output_item.added":
             self._item(as_mapping(obj.get("item")), obj)
+        elif name == "response.content_part.done":
+            self._whole({"type": "message", "content": [obj.get("part")]}, _key(obj))
+        elif name == "response.output_item.done":
+            self._whole(as_mapping(obj.get("item")), _key(obj))
         elif isinstance(obj.get("response"), dict):
             self._response(name, obj["response"])
 
@@ -55,6 +66,10 @@ class ResponsesReader(Reader):
             return
         if not isinstance(piece, str):
             return
+        if piece:
+            self._spoken.add(_key(obj))
+        if channel == "output_text" and piece:
+            self._has_text = True
         if channel == "output_text":
             self.out.answer(piece)
         elif channel == "refusal":
@@ -64,10 +79,31 @@ class ResponsesReader(Reader):
 
     def _item(self, item: Mapping[str, Any], obj: Mapping[str, Any]) -> None:
         if item.get("type") in _CALLS:
-            name, arguments = item.get("name"), item.get("arguments") or item.get("input")
-            self.out.tool(
-                _key(obj), name if isinstance(name, str) else "", arguments if isinstance(arguments, str) else ""
-            )
+            name = item.get("name")
+            self._spoken.add(_key(obj))
+            self.out.tool(_key(obj), name if isinstance(name, str) else "")
+            self._arguments(_key(obj), item.get("arguments") or item.get("input"))
+
+    def _arguments(self, key: Any, arguments: Any) -> None:
+        """The whole arguments of a call, unless deltas said them."""
+        if isinstance(arguments, str) and arguments and key not in self._called:
+            self._called.add(key)
+            self.out.tool(key, "", arguments)
+
+    def _whole(self, item: Mapping[str, Any], key: Any) -> None:
+        """An item at its end: counts where nothing of it came before."""
+        if item.get("type") in _CALLS and key in self._spoken:
+            self._arguments(key, item.get("arguments") or item.get("input"))
+        if key in self._spoken:
+            return
+        self._item(item, {"output_index": key} if isinstance(key, int) else {"item_id": key})
+        content = item.get("content")
+        is_new = item.get("type") == "message" and not self._has_text  # indexes may be wrong; text is never said twice
+        for part in content if is_new and isinstance(content, list) else []:
+            text, refusal = as_mapping(part).get("text"), as_mapping(part).get("refusal")
+            self.out.answer(text if isinstance(text, str) else "")
+            self.out.refusal(refusal if isinstance(refusal, str) else "")
+            self._spoken.add(key)
 
     def _response(self, name: str, response: Mapping[str, Any]) -> None:
         self._served(response)
@@ -76,6 +112,10 @@ class ResponsesReader(Reader):
             self.out.count(openai_usage(usage), usage, running=False)
             self.out.cost_usd = openai_cost_usd(usage)
         if name in ("response.completed", "response.done", "response.incomplete"):
+            output = response.get("output")
+            if isinstance(output, list) and not self._spoken:
+                for index, item in enumerate(output):
+                    self._whole(as_mapping(item), index)
             reason = as_mapping(response.get("incomplete_details")).get("reason")
             status = response.get("status")
             self.out.finish(next((r for r in (reason, status) if isinstance(r, str)), "completed"))

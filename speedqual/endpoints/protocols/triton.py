@@ -27,9 +27,8 @@ class TritonReader(Reader):
 
     def take(self, obj: Mapping[str, Any], kind: str) -> None:
         text = obj.get("text_output")
-        if isinstance(text, list):
-            text = text[0] if text else ""
-        self.out.answer(text if isinstance(text, str) else "")
+        for index, piece in enumerate(text if isinstance(text, list) else [text]):  # a list: several answers
+            self.out.answer(piece if isinstance(piece, str) else "", index)
         if isinstance(obj.get("model_name"), str):
             self.out.served_model = clean_text(obj["model_name"])
         reason = obj.get("finish_reason")

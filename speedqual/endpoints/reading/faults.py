@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from speedqual.endpoints.reading.values import as_mapping, as_number, as_text
 
 __all__ = ["Fault", "fault_in", "http_fault", "may_be_fault"]
 
-_SIGNS = frozenset({"error", "error_code", "base_resp", "code", "x_groq"})
+_SIGNS = frozenset({"error", "error_code", "base_resp", "code", "x_groq", "message", "detail", "errors", "err"})
+_BAIDU_RETRYABLE = frozenset({"2", "4", "18", "336000", "336100", "336501", "336502"})  # busy, or too many a second
+
+_MESSAGES = ("message", "Message", "detail", "errors", "msg", "err")
 
 _RETRYABLE_STATUS = frozenset({408, 409, 425, 429})
 _RETRYABLE_WORDS = re.compile(
@@ -52,7 +55,8 @@ def fault_in(obj: Mapping[str, Any], *, expected: bool = False) -> Fault | None:
     if obj.get("type") == "error":
         return _fault(obj.get("code"), obj.get("message"))
     if obj.get("error_code"):
-        return _fault(obj["error_code"], obj.get("error_msg"))
+        found = _fault(obj["error_code"], obj.get("error_msg"))
+        return replace(found, retryable=True) if found.code in _BAIDU_RETRYABLE else found
     base = obj.get("base_resp")
     if base and as_number(as_mapping(base).get("status_code")):
         return _fault(base.get("status_code"), base.get("status_msg"))
@@ -82,7 +86,9 @@ def _nested(error: Any, obj: Mapping[str, Any]) -> Fault:
 
 def _bare(obj: Mapping[str, Any]) -> Fault:
     code = obj.get("code") or obj.get("type") or obj.get("__type")
-    message = obj.get("message") or obj.get("Message") or obj.get("detail") or obj.get("errors") or obj.get("msg")
+    message = next((obj[name] for name in _MESSAGES if obj.get(name)), None)
+    if isinstance(message, list) and message and isinstance(message[0], dict):
+        message = message[0].get("message") or message
     return _fault(code, message or dict(obj))
 
 

@@ -77,7 +77,7 @@ def _message(raw: bytes, n_headers: int) -> Frame:
     except (IndexError, KeyError):
         return Frame(BROKEN, b"the headers of a message are damaged")
     payload = raw[start:-4]
-    if not payload and ":error-message" in headers:  # an error message says it in a header
+    if not payload.strip(b"{} ") and ":error-message" in headers:  # an error message says it in a header
         payload = json.dumps({"message": headers[":error-message"]}).encode()
     return Frame(_kind(headers), payload)
 

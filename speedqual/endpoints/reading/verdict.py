@@ -56,8 +56,8 @@ def _body_fault(obj: Any) -> Fault | None:
         obj = obj[0]
     if not isinstance(obj, dict):
         return None
-    looks_like_one = "message" in obj and ("code" in obj or "status" in obj) and not obj.get("choices")
-    return fault_in(obj, expected=looks_like_one or "detail" in obj)
+    has_words = isinstance(obj.get("message"), str) or any(obj.get(name) for name in ("detail", "errors", "err"))
+    return fault_in(obj, expected=has_words and not obj.get("choices"))
 
 
 def after_the_stream(raw: RawReply, body: Inflated, decoder: Decoder) -> tuple[Outcome, Fault | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +25,6 @@ from speedqual.records import Attempt
 __all__ = ["Call"]
 
 CLOSING_S = 0.05  # how long a server's first reply is followed to see whether it closes the connection
-_LOOK_S = 0.002
 
 
 class Call:
@@ -74,9 +74,9 @@ class Call:
         if self._origin.looked or not self._exchange.at_eof:
             return
         self._origin.looked = True
-        until = time.perf_counter() + CLOSING_S
-        while not self._origin.closes and time.perf_counter() < until:
-            await asyncio.sleep(_LOOK_S)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLOSING_S):
+                await self._origin.closing.wait()
 
     async def _talk(self) -> None:
         token = CALL.set(self._exchange)

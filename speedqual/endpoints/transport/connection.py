@@ -36,10 +36,10 @@ class Origin:
     """What is known of one server's connections. Some close each after its reply although they announce keep-alive
     (llama.cpp's server after a stream): a request sent into that closing is lost."""
 
-    __slots__ = ("closes", "looked")
+    __slots__ = ("closing", "looked")
 
     def __init__(self) -> None:
-        self.closes = False  # it has closed a connection right after a reply: use each only once
+        self.closing = asyncio.Event()  # set: it has closed a connection right after a reply; use each only once
         self.looked = False  # the first reply is over, after which a closing was waited for
 
 
@@ -166,7 +166,7 @@ class StampingProtocol(ResponseHandler):
         if exchange is not None:
             exchange.begin(self._sock, reused=self._used)
             self._origin = exchange.origin
-            if exchange.origin is not None and exchange.origin.closes:
+            if exchange.origin is not None and exchange.origin.closing.is_set():
                 self.force_close()
         self._used = True
         super().set_response_params(**params)
@@ -202,7 +202,7 @@ class StampingProtocol(ResponseHandler):
         super().connection_lost(exc)
         idle_since = self._idle_since
         if self._origin is not None and idle_since is not None and time.perf_counter_ns() - idle_since < SOON_NS:
-            self._origin.closes = True
+            self._origin.closing.set()
         if exchange is None or exchange.ended.done():
             return
         body = self._body
