@@ -56,7 +56,7 @@ def print_scoreboard(run: Run, *, as_json: bool) -> None:
         return
     if len(board.table):
         click.echo(text_table(*scoreboard_rows(board.table)))
-    for note in (*board.notes, *_served_otherwise(run)):
+    for note in (*board.notes, *_served_otherwise(run), *_price_dates(run)):
         say(note)
     if run.client_limit:
         say(f"The client was the limit ({run.client_limit}): do not rank these speeds.")
@@ -73,6 +73,14 @@ def _served_otherwise(run: Run) -> Iterator[str]:
     other = run.df["phase"].eq("other_tier")
     for name, n in run.df["candidate"][other].value_counts().items():
         yield f"{name}: {n} replies were served on another tier than asked; they are kept apart."
+
+
+def _price_dates(run: Run) -> Iterator[str]:
+    """A cost is only as good as the day of its prices."""
+    prices = {name: price for name, price in run.manifest["prices"].items() if price and price.get("as_of")}
+    for date in sorted({price["as_of"] for price in prices.values()}):
+        names = ", ".join(name for name, price in prices.items() if price["as_of"] == date)
+        yield f"Prices as of {date}: {names}."
 
 
 def exit_code_of(run: Run) -> int:

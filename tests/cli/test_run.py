@@ -167,3 +167,13 @@ def test_a_server_that_answers_as_another_model_is_noticed(call, tmp_path: Path)
     Path("r/manifest.json").write_text(json.dumps(manifest))
     said = call("show", "r")
     assert "asked for real, 1 replies say they are by something-else" in said.err and "real-2026-01" not in said.err
+
+
+def test_a_cost_comes_with_the_day_of_its_prices(call, endpoint: str, bare_set: Path) -> None:
+    price = 'price = {input = 1000, output = 2000, as_of = "2026-11-01"}\n'
+    mine = f'[candidates.mine]\nendpoint = "openai"\nmodel = "good"\nbase_url = "{endpoint}"\n{price}'
+    Path("speedqual.toml").write_text(mine)
+    said = call("run", "--evalset", bare_set, "--out", "r", "--quiet", "--report", "r.html")
+    assert said.code == 0, said.err
+    assert "Prices as of 2026-11-01: mine." in said.err
+    assert "prices of 2026-11-01" in Path("r.html").read_text(encoding="utf-8")

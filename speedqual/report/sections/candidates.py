@@ -17,7 +17,8 @@ def section(context: Context) -> Part | None:
     if not len(context.board):
         return None
     front = set(context.frontier.front) if context.frontier is not None else set()
-    rows = [_row(row, front) for row in context.board.to_dict("records")]
+    dates = {name: (price or {}).get("as_of") or "" for name, price in context.manifest["prices"].items()}
+    rows = [_row(row, front) | {"priced": dates.get(row["candidate"], "")} for row in context.board.to_dict("records")]
     body = fill("candidates.html.j2", context.words, rows=rows, floor=context.floor, local=context.local, n=numbers)
     return Part("candidates", context.words("table.heading"), body)
 
