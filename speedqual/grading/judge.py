@@ -1,7 +1,7 @@
 """Grade a reply statement by statement with an LLM as the judge: an option, never the default, shown calibrated.
 
 The judge is a callable ``ask(prompt) -> reply`` of the caller (``speedqual.running.judges`` makes one of a candidate);
-what it costs is counted there. Of the reply only what follows the last marker line ``VERDICT <nonce>:`` is read. The
+what it costs is counted there. Of the reply only the line with the last marker ``VERDICT <nonce>:`` is read. The
 nonce is a hash of the question, so no source or answer can hold it, and what a candidate wrote never becomes a verdict.
 Each statement is asked twice, with the verdicts offered in both orders; unless both agree, the verdict is missing.
 
@@ -58,6 +58,8 @@ _VERDICT = re.compile(
     )
 )
 
+_EDGES = " \t\r\n*_`\"'.,;!。，；！"
+
 
 def parse_verdict(reply: str) -> StatementVerdict | None:
     """The last verdict in a judge's own words, None when there is none. Whole words: INCORRECT is not CORRECT.
@@ -90,9 +92,14 @@ def prompt_for(source: str, statement: str, order: tuple[StatementVerdict, ...] 
 
 
 def own_verdict(reply: str, nonce: str) -> StatementVerdict | None:
-    """The verdict after the last marker with this nonce. No marker = missing, whatever words the reply quotes."""
+    """The verdict on the line of the last marker with this nonce: it alone, but for punctuation.
+
+    No marker, or more than a verdict behind it, is missing, whatever words the reply quotes.
+    """
     marked = re.split(rf"VERDICT\W{{1,4}}{nonce}\W{{0,4}}:", strip_thinking(reply).text, flags=re.IGNORECASE)
-    return parse_verdict(marked[-1]) if len(marked) > 1 else None
+    lines = marked[-1].strip(_EDGES).splitlines() if len(marked) > 1 else []
+    line = squeeze(lines[0].strip(_EDGES)).lower() if lines else ""
+    return parse_verdict(line) if _VERDICT.fullmatch(line) else None
 
 
 def judge_statement(ask: Ask, source: str, statement: str) -> StatementVerdict | None:
