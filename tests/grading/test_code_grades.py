@@ -60,6 +60,26 @@ class TestSeveralFences:
             f"{fenced('def g(x):' + chr(10) + '    return x')}\nand\n{fenced('def f(x):' + chr(10) + '    return g(x)')}"
         )
 
+    @pytest.mark.parametrize(
+        "usage",
+        [
+            "x = 3\nresult = f(x)\nprint(result)",
+            "x, y = 3, 4\nprint(f(x))\nassert f(x) == y, (",
+            "x: int = 3\nprint(f(",
+        ],
+        ids=["whole", "broken", "cut"],
+    )
+    @pytest.mark.parametrize("stop", ["stop", "length"])
+    def test_a_fence_that_only_shows_the_use_is_left_out(self, usage: str, stop: str) -> None:
+        whole = passes(f"{fenced(RIGHT)}\n用法如下：\n{FENCE}python\n{usage}", stop=stop)
+        assert "joined" not in whole.how
+
+    def test_what_a_function_binds_itself_is_not_taken_from_the_use(self) -> None:
+        task = {"entry_point": "no_zero", "cases": [{"args": [[1, 0, 2]], "expect": [1, 2]}]}
+        body = "def no_zero(numbers):\n    return [x for x in numbers if x != 0]"
+        use = "numbers = [1, 0, 2]\nx = no_zero(numbers)\nprint(x"
+        passes(f"{fenced(body)}\nExample:\n{fenced(use)}", task)
+
     def test_imports_and_constants_in_another_fence_are_joined(self) -> None:
         passes(
             f"{fenced('import math')}\n{fenced('ZERO = 0')}\n{fenced('def f(x):' + chr(10) + '    return math.floor(x) + ZERO')}"

@@ -17,6 +17,7 @@ from speedqual.grading.code.python_text import (
     ANCHOR,
     STATEMENT,
     Scan,
+    bound_names,
     defined_names,
     defines,
     inside_strings,
@@ -106,7 +107,7 @@ def _needed(at: int, bodies: list[str], entry_point: str, prelude: list[str]) ->
     at += len(prelude)
     taken = {at}
     while True:
-        have = set().union(*(defined_names(pool[i]) for i in taken))
+        have = set().union(*(defined_names(pool[i]) | bound_names(pool[i]) for i in taken))
         missing = set().union(*(used_names(pool[i]) for i in taken)) - have
         more = [
             i

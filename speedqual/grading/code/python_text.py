@@ -10,6 +10,7 @@ __all__ = [
     "ANCHOR",
     "STATEMENT",
     "Scan",
+    "bound_names",
     "defined_names",
     "defines",
     "inside_strings",
@@ -128,6 +129,24 @@ def defined_names(source: str) -> set[str]:
 def used_names(source: str) -> set[str]:
     """Every word of the text: what it may need from elsewhere."""
     return set(_WORD.findall(source))
+
+
+_BOUND = re.compile(
+    r"\bdef[ \t]+\w+[ \t]*\(([^()]{0,400}(?:\([^()]{0,80}\)[^()]{0,200}){0,8})\)"  # parameters
+    r"|\blambda[ \t]+([^:\n]{1,120}):|\bfor[ \t]+([^\n]{1,120}?)[ \t]+in\b|\bas[ \t]+(\w+)"
+    r"|^[ \t]+(\w+(?:[ \t]*,[ \t]*\w+)*)[ \t]*(?::[^=\n]+)?=(?!=)",
+    re.MULTILINE,
+)
+
+
+def bound_names(source: str) -> set[str]:
+    """Names that functions bind for themselves: parameters, loop targets, locals. No other block gives them."""
+    names: set[str] = set()
+    for parameters, lambdas, targets, alias, local in _BOUND.findall(source):
+        for part in (parameters or lambdas).split(","):
+            names.update(_WORD.findall(re.split(r"[:=]", part, maxsplit=1)[0]))
+        names.update(_WORD.findall(targets), _WORD.findall(local), [alias] if alias else [])
+    return names
 
 
 def signature_of(text: str, name: str) -> tuple[str, str]:
