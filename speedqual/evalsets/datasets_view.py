@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -52,16 +51,19 @@ def _load(source: Source) -> dict[str, list[dict[str, Any]]]:
 
 @contextmanager
 def _offline() -> Iterator[None]:
-    """Nothing is looked up on the network, in case ``datasets`` is first imported here."""
-    before = os.environ.get("HF_HUB_OFFLINE")
-    os.environ["HF_HUB_OFFLINE"] = "1"
+    """Nothing is looked up on the network here; what the rest of the process may look up stays as it was."""
+    import datasets
+    from huggingface_hub import constants
+
+    places: tuple[Any, ...] = (constants, datasets.config)
+    before = [place.HF_HUB_OFFLINE for place in places]
+    for place in places:
+        place.HF_HUB_OFFLINE = True
     try:
         yield
     finally:
-        if before is None:
-            del os.environ["HF_HUB_OFFLINE"]
-        else:
-            os.environ["HF_HUB_OFFLINE"] = before
+        for place, value in zip(places, before, strict=True):
+            place.HF_HUB_OFFLINE = value
 
 
 def _reason(fault: BaseException, source: Source) -> str:

@@ -207,6 +207,7 @@ def test_nothing_is_written_fetched_or_left_behind(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     import datasets
+    from huggingface_hub import constants
 
     def no_network(*_: Any) -> None:
         raise AssertionError("the network was asked")
@@ -215,7 +216,9 @@ def test_nothing_is_written_fetched_or_left_behind(
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "home" / "datasets")
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     was_disabled = datasets.are_progress_bars_disabled()
+    offline = (constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE)
     assert check(make()) == []
+    assert (constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE) == offline
     assert not (tmp_path / "home").exists() and "HF_HUB_OFFLINE" not in os.environ
     assert datasets.are_progress_bars_disabled() == was_disabled
     assert capfd.readouterr() == ("", "")
