@@ -216,9 +216,9 @@ def test_nothing_is_written_fetched_or_left_behind(
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "home" / "datasets")
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     was_disabled = datasets.are_progress_bars_disabled()
-    offline = (constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE)
+    was_offline = [place.HF_HUB_OFFLINE for place in (constants, datasets.config)]
     assert check(make()) == []
-    assert (constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE) == offline
+    assert [place.HF_HUB_OFFLINE for place in (constants, datasets.config)] == was_offline
     assert not (tmp_path / "home").exists() and "HF_HUB_OFFLINE" not in os.environ
     assert datasets.are_progress_bars_disabled() == was_disabled
     assert capfd.readouterr() == ("", "")
