@@ -92,6 +92,10 @@ Failure = Literal[
     "sandbox_lost",
     "grader_error",
 ]
+UNGRADED_FAILURES: frozenset[str] = frozenset(
+    {"not_executed", "not_checked", "checker_gave_up", "sandbox_lost", "grader_error"}
+)
+"""Failures whose score is None: nothing is known of the answer, which is neither right nor wrong."""
 
 
 class Plain:

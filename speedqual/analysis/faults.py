@@ -11,12 +11,11 @@ import pandas as pd
 from speedqual.analysis.intervals import wilson_upper
 from speedqual.analysis.ladders import Ladder
 from speedqual.analysis.tidy import Table
-from speedqual.records import GRADED_OUTCOMES
+from speedqual.records import GRADED_OUTCOMES, UNGRADED_FAILURES
 
 __all__ = ["Fault", "step_fault", "suspicious_groups"]
 
 _UNPARSED = ("wrong_format", "no_code")
-_UNGRADED = ("not_executed", "not_checked", "checker_gave_up", "sandbox_lost", "grader_error")
 _BROKEN_ENDPOINT = 0.2  # share of failed requests from which an endpoint is taken as broken
 _TOKEN_FACTOR = 4.0  # answers this many times longer or shorter are no longer the same kind of answer
 
@@ -79,7 +78,7 @@ def _rates(raw: pd.DataFrame, ladder: Ladder, rung: int) -> dict[str, float]:
         "answers cut by the token limit": float((stop.str.contains("length") | (failure == "truncated")).mean()),
         "refusals": float(((failure == "refused") | (rows["outcome"] == "filtered")).mean()),
         "answers not parsed": float(failure.isin(_UNPARSED).mean()),
-        "answers not graded": float(failure.isin(_UNGRADED).mean()),
+        "answers not graded": float(failure.isin(UNGRADED_FAILURES).mean()),
         "tokens": float(tokens) if pd.notna(tokens) else 0.0,
     }
 

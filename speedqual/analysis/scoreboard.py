@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 from speedqual.analysis.base import Result
 from speedqual.analysis.intervals import Interval, mean_interval, quantile_interval
 from speedqual.display import numbers
+from speedqual.records import GRADED_OUTCOMES
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Board", "Scoreboard", "scoreboard_rows"]
-
-GRADED = ("ok", "empty", "filtered")
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +67,7 @@ def _bounds(name: str, interval: Interval) -> dict[str, Any]:
 
 def _quality(part: pd.DataFrame, *, failures_count: bool) -> Interval:
     """Mean over items after the mean over repeats; ungraded is missing, an endpoint's failure is 0 or missing."""
-    reached = part["outcome"].isin(GRADED)
+    reached = part["outcome"].isin(GRADED_OUTCOMES)
     score = part["score"].astype(float).where(reached, 0.0 if failures_count else float("nan"))
     seen = part.assign(_score=score).dropna(subset=["_score"])
     items = seen.groupby(["evalset", "item"], sort=False).agg(score=("_score", "mean"), cluster=("cluster", "first"))
@@ -80,7 +79,7 @@ def _quality(part: pd.DataFrame, *, failures_count: bool) -> Interval:
 
 
 def _counts(part: pd.DataFrame) -> dict[str, Any]:
-    reached = part["outcome"].isin(GRADED)
+    reached = part["outcome"].isin(GRADED_OUTCOMES)
     failures = part["failure"][reached & part["failure"].notna() & (part["failure"] != "none")]
     return {
         "n_success": int(part["success"].fillna(False).astype(bool).sum()),

@@ -19,7 +19,7 @@ from speedqual.grading.normalise.units import PERCENT, POINTS
 from speedqual.grading.refusals import sentences
 from speedqual.grading.text import plain
 
-__all__ = ["DateMention", "NumberMention", "dates_in", "numbers_in", "prepare"]
+__all__ = ["MONTHS", "DateMention", "NumberMention", "dates_in", "numbers_in", "prepare"]
 
 MAX_CHARS = 20_000
 """Of a longer reply only this much is read for facts."""
@@ -217,7 +217,7 @@ def _unit_behind(sentence: str, end: int) -> str:
 _DATE_HINT = re.compile(
     r"\d ?[-/.年月] ?\d|[年月]|\b(?:[Jj]an|[Ff]eb|[Mm]ar|[Aa]pr|[Mm]a[iy]|[Jj]u[nl]|[Aa]ug|[Ss]ep|[Oo]ct|[Nn]ov|[Dd]ec)"
 )
-_MONTHS = [
+MONTHS = (
     "january",
     "february",
     "march",
@@ -230,8 +230,8 @@ _MONTHS = [
     "october",
     "november",
     "december",
-]
-_MONTH = r"(?P<month>" + "|".join(f"{m}|{m[:3]}" for m in _MONTHS) + r")\b\.?"
+)
+_MONTH = r"(?P<month>" + "|".join(f"{m}|{m[:3]}" for m in MONTHS) + r")\b\.?"
 _ZH = rf"(?:\d|[{CHINESE}]){{1,3}}"
 _MONTH2 = _MONTH.replace("month", "month2")
 _DAY_MONTH = re.compile(
@@ -264,7 +264,7 @@ def _day_month(match: re.Match[str]) -> Day | None:
         month, day = _small(match["zm"]), _small(match["zd"])
     else:
         name = (match["month"] or match["month2"]).lower()
-        month = next(i for i, m in enumerate(_MONTHS, start=1) if m.startswith(name[:3]))
+        month = next(i for i, m in enumerate(MONTHS, start=1) if m.startswith(name[:3]))
         day = _small(match["day"] or match["day2"])
     return Day(0, month, day) if month and day and month <= 12 and day <= 31 else None
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
-from speedqual.grading.mentions import NumberMention, numbers_in
+from speedqual.grading.mentions import MONTHS, NumberMention, numbers_in
 from speedqual.grading.normalise import Settings
 from speedqual.grading.polarity import HEDGE, negations, stance_at
 from speedqual.grading.statements_zh import judge_chinese
@@ -78,7 +78,7 @@ def _profile(text: str) -> Profile:
     words, names = set(), []
     for i, match in enumerate(_WORD.finditer(text)):
         word = match.group()
-        if word[0].isupper() and word.lower() not in _MONTHS and (i > 0 or not _is_common(text, match)):
+        if word[0].isupper() and word.lower() not in MONTHS and (i > 0 or not _is_common(text, match)):
             names.append(fold(word).removesuffix("'s"))
         elif word.lower() not in STOPWORDS and not word.lower().startswith(("percent", "per")):
             words.add(stem(word))
@@ -99,22 +99,6 @@ def _is_common(text: str, first: re.Match[str]) -> bool:
     return word.endswith("s") and not word.endswith("ss") and bool(_PLURAL_VERB.match(text, first.end()))
 
 
-_MONTHS = frozenset(
-    [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ]
-)
 _NAME = r"(?:[A-Z][\w'’-]*(?: (?:[A-Z][\w'’-]*|of|de|van|von|&))*)"
 _PASSIVE = re.compile(
     rf"(?P<patient>{_NAME}),? (?:(?:is|was|were|are|been|being|has been|had been) )?(?:\w+ly "

@@ -4,43 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from command import Call
 
 from speedqual.cli import main
 from speedqual.endpoints.scripted import Script, serve_in_process
-
-
-@dataclass(frozen=True)
-class Said:
-    """What a command left behind."""
-
-    code: int
-    out: str
-    err: str
-
-
-Call = Callable[..., Said]
-
-
-@pytest.fixture
-def call(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Call:
-    """``call("frontier", …)`` in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-
-    def call_(*arguments: object) -> Said:
-        with pytest.raises(SystemExit) as stop:
-            main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return Said(int(stop.value.code or 0), captured.out, captured.err)
-
-    return call_
-
 
 BOARD = """# source: a made-up board, licence CC0
 model,format,rate,n,sec,usd,size

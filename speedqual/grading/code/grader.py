@@ -25,7 +25,7 @@ from speedqual.grading.code.python_versions import interpreter_for, needs
 from speedqual.grading.code.repairs import repaired
 from speedqual.grading.sandbox import Interpreter, Limits, Sandbox, SandboxLost, best_backend, possible_backends, probe
 from speedqual.grading.text import is_refusal, strip_thinking
-from speedqual.records import Answer, EvalSet, Failure, Grade, Item
+from speedqual.records import UNGRADED_FAILURES, Answer, EvalSet, Failure, Grade, Item
 
 __all__ = ["CodeGrader", "make"]
 
@@ -35,9 +35,6 @@ DRIVERS = (
     "speedqual.grading.code.python_driver:check",
     "speedqual.grading.code.assert_server:serve",
     "speedqual.grading.code.python_asserts:test",
-)
-_NOT_GRADED: frozenset[str] = frozenset(
-    {"not_executed", "not_checked", "checker_gave_up", "sandbox_lost", "grader_error"}
 )
 _log = logging.getLogger(__name__)
 
@@ -97,7 +94,7 @@ class CodeGrader:
         judged = self._judge(found.source, spec, language, {**self.options, **item.row})
         if judged.failure == "does_not_compile" and answer.stop == "length":
             judged = replace(judged, failure="truncated", why=f"cut by the token limit: {judged.why}")
-        if judged.passed or judged.failure in _NOT_GRADED or language != "python":
+        if judged.passed or judged.failure in UNGRADED_FAILURES or language != "python":
             return self._verdict(judged, found)
         return self._leniently(judged, found, spec)
 
@@ -157,7 +154,7 @@ class CodeGrader:
         return strict
 
     def _verdict(self, judged: _Judged, found: Extracted) -> Grade:
-        graded = judged.failure not in _NOT_GRADED
+        graded = judged.failure not in UNGRADED_FAILURES
         score = (1.0 if judged.passed else 0.0) if graded else None
         python = {"python": self.python.version} if self.python and judged.parts.get("checker") else {}
         return Grade(
