@@ -29,6 +29,7 @@ __all__ = [
     "Item",
     "Message",
     "Outcome",
+    "Place",
     "Price",
     "Prompt",
     "Record",
@@ -431,6 +432,20 @@ class Grade(Plain):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Place(Plain):
+    """Where a trial stands in a load test: a request of one level of one layer."""
+
+    layer: str  # short_text | long_input | long_output | concurrency | arrivals | prefix | cold
+    level: str  # in words: "8 users", "20 req/s", "4,000 tokens"
+    x: float  # the level's coordinate: users, requests a second, tokens, share or seconds
+    number: int  # the n-th request of the level, from 0
+    traffic: str = ""  # its class in mixed traffic: interactive, batch
+    session: str = ""  # the conversation or agent that it belongs to
+    turn: int = 0  # its turn in that session, from 0
+    note: str = ""  # cold | warm where prefixes and cold starts are compared
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Trial(Plain):
     """One question to one candidate, once. ``key`` is unique within a run."""
 
@@ -439,12 +454,14 @@ class Trial(Plain):
     item: str
     repeat: int = 0
     phase: str = "main"  # main | warmup
-    t_sched_ns: int | None = None  # after the start of the run; None in a closed loop
+    t_sched_ns: int | None = None  # intended start after the start of the run; None in a closed loop
+    load: Place | None = None
 
     @property
     def key(self) -> str:
-        """A stable name: ``candidate/evalset/item/repeat``, each part quoted."""
-        return json.dumps([self.candidate, self.evalset, self.item, self.repeat], ensure_ascii=False)
+        """A stable name: ``candidate/evalset/item/repeat``, of a load test ``/layer/level/number`` too, quoted."""
+        place = [] if self.load is None else [self.load.layer, self.load.level, self.load.number]
+        return json.dumps([self.candidate, self.evalset, self.item, self.repeat, *place], ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

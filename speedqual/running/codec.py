@@ -38,7 +38,7 @@ def to_line(value: Mapping[str, Any]) -> bytes:
 def encode_record(record: Record, session: int, events: Mapping[str, Any] | None) -> dict[str, Any]:
     """The JSON object of a record without its grade and its events; ``events`` says where those are."""
     return {
-        "trial": record.trial.to_dict(),
+        "trial": _trial(record.trial),
         "session": session,
         "metrics": {name: value for name, value in record.metrics.items() if value is not None},
         "missing": dict(record.missing),
@@ -46,6 +46,14 @@ def encode_record(record: Record, session: int, events: Mapping[str, Any] | None
         "attempts": [_attempt(attempt) for attempt in record.attempts],
         "events": events,
     }
+
+
+def _trial(trial: Trial) -> dict[str, Any]:
+    """Nothing of load tests where there was none."""
+    fields = trial.to_dict()
+    if trial.load is None:
+        del fields["load"]
+    return fields
 
 
 def _attempt(attempt: Attempt) -> dict[str, Any]:

@@ -47,6 +47,15 @@ _TRIAL = (
     Column("language", "text", "the item's language; empty = not said"),
     Column("repeat", "count", "0 for the first time the item was asked"),
     Column("phase", "text", "main; other_tier: served on another tier than asked, kept apart and never averaged in"),
+    Column("layer", "text", "the layer of a load test: concurrency, arrivals, long_input, …; empty = no load test"),
+    Column("level", "text", "the level of that layer in words, such as 8 users or 20 req/s"),
+    Column("load_x", "number", "the level's coordinate: users, requests a second, tokens, share or seconds"),
+    Column("load_number", "number", "which request of the level it was, from 0"),
+    Column("traffic", "text", "its class in mixed traffic; empty = one class only"),
+    Column("session", "text", "the conversation or agent that it belongs to; empty = none"),
+    Column("turn", "count", "its turn in that session, from 0"),
+    Column("load_note", "text", "cold or warm where prefixes and cold starts are compared"),
+    Column("sched_ms", "number", "intended start after the start of the run, ms; NaN = it waited for another reply"),
     Column("started_ms", "number", "t_send of the first attempt after the start of the run, ms"),
 )
 _REPLY = (

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from speedqual.records import Attempt, Candidate, EvalSet, Item, Record
+from speedqual.records import Attempt, Candidate, EvalSet, Item, Record, Trial
 from speedqual.running.columns import COLUMNS
 from speedqual.running.layout import Layout
 
@@ -43,6 +43,7 @@ class Rows:
             **_what(evalset, self._items[trial.evalset][trial.item]),
             "repeat": trial.repeat,
             "phase": "other_tier" if "other_tier" in record.flags else trial.phase,
+            **_where(trial),
             "started_ms": self._started_ms(record.attempts, session),
             "outcome": last.outcome,
             "stop": last.stop or "",
@@ -82,6 +83,24 @@ def _what(evalset: EvalSet, item: Item) -> dict[str, Any]:
         "difficulty": item.difficulty,
         "cluster": item.cluster,
         "language": item.language,
+    }
+
+
+def _where(trial: Trial) -> dict[str, Any]:
+    """The place in a load test; outside one nothing, and turn 0."""
+    place = trial.load
+    if place is None:
+        return {"turn": 0}
+    return {
+        "layer": place.layer,
+        "level": place.level,
+        "load_x": place.x,
+        "load_number": place.number,
+        "traffic": place.traffic,
+        "session": place.session,
+        "turn": place.turn,
+        "load_note": place.note,
+        "sched_ms": None if trial.t_sched_ns is None else trial.t_sched_ns / 1e6,
     }
 
 
