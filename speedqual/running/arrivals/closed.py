@@ -10,7 +10,6 @@ from itertools import repeat
 from typing import Literal
 
 from speedqual.errors import UsageError
-from speedqual.records import Plain
 
 __all__ = ["ClosedLoop", "Conversations", "Swarm"]
 
@@ -18,7 +17,7 @@ Think = Literal["fixed", "exponential"]
 
 
 @dataclass(frozen=True, slots=True)
-class ClosedLoop(Plain):
+class ClosedLoop:
     """``users`` at once, each with ``think_s`` between a reply and its next request (``exponential``: on average)."""
 
     users: int
@@ -50,7 +49,7 @@ class ClosedLoop(Plain):
 
 
 @dataclass(frozen=True, slots=True)
-class Conversations(Plain):
+class Conversations:
     """``users`` talk at once; each turn carries all earlier ones of its conversation, which has ``turns``."""
 
     users: int
@@ -75,7 +74,7 @@ class Conversations(Plain):
 
 
 @dataclass(frozen=True, slots=True)
-class Swarm(Plain):
+class Swarm:
     """``agents`` in parallel, ``rounds`` requests each, with a growing context; a tool takes ``pause_s`` in between."""
 
     agents: int
