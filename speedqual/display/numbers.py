@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["count", "milliseconds", "missing", "points", "rate", "score", "seconds", "share", "usd"]
+__all__ = [
+    "amount",
+    "count",
+    "milliseconds",
+    "missing",
+    "percent",
+    "points",
+    "rate",
+    "score",
+    "seconds",
+    "share",
+    "usd",
+]
 
 DASH = "–"
 
@@ -60,3 +72,32 @@ def usd(value: float | None) -> str:
 def count(value: float | None) -> str:
     """A whole number with separators."""
     return DASH if value is None or missing(value) else f"{int(value):,}"
+
+
+def percent(value: float) -> str:
+    """A share as an axis marks it.
+
+    >>> percent(0.8)
+    '80 %'
+    """
+    return f"{100 * value:.0f} %"
+
+
+def amount(value: float, unit: str) -> str:
+    """A quantity as a tick or a cell shows it.
+
+    >>> amount(1500, "ms"), amount(90, "ms"), amount(0.0021, "USD"), amount(2000, "tokens/s")
+    ('1.5 s', '90 ms', '$0.0021', '2,000 tokens/s')
+    """
+    if unit == "ms" and value >= 1000:
+        return f"{_digits(value / 1000)} s"
+    if unit == "USD":
+        return f"${_digits(value)}"
+    return f"{_digits(value)} {unit}".strip()
+
+
+def _digits(value: float) -> str:
+    if value >= 1000:
+        return f"{value:,.0f}"
+    text = f"{value:.3g}"
+    return f"{value:.6f}".rstrip("0") if "e" in text else text

@@ -7,29 +7,13 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-__all__ = ["amount", "log_axis", "percent_axis", "shorten"]
+from speedqual.display.numbers import amount, percent
+from speedqual.plots.words import PlotWords, plot_words
 
-
-def amount(value: float, unit: str) -> str:
-    """A quantity as a tick or a cell shows it.
-
-    >>> amount(1500, "ms"), amount(90, "ms"), amount(0.0021, "USD"), amount(2000, "tokens/s")
-    ('1.5 s', '90 ms', '$0.0021', '2,000 tokens/s')
-    """
-    if unit == "ms" and value >= 1000:
-        return f"{_number(value / 1000)} s"
-    if unit == "USD":
-        return f"${_number(value)}"
-    return f"{_number(value)} {unit}".strip()
-
-
-def _number(value: float) -> str:
-    if value >= 1000:
-        return f"{value:,.0f}"
-    text = f"{value:.3g}"
-    return f"{value:.6f}".rstrip("0") if "e" in text else text
+__all__ = ["amount", "log_axis", "log_ticks", "percent_axis", "percent_ticks", "shorten"]
 
 
 def log_ticks(lo: float, hi: float) -> list[float]:
@@ -55,10 +39,19 @@ def _apart(ticks: list[float], least: float) -> list[float]:
     return kept
 
 
-def log_axis(ax: Axes, values: Iterable[float], unit: str, label: str, *, invert: bool, room: float = 0.10) -> None:
+def log_axis(
+    ax: Axes,
+    values: Iterable[float],
+    unit: str,
+    label: str,
+    *,
+    invert: bool,
+    room: float = 0.10,
+    say: PlotWords | None = None,
+) -> None:
     """A log x axis around positive ``values``; ``invert`` puts the small (fast, cheap) to the right.
 
-    A long unit stands in the label, so that ticks do not run into each other.
+    A long unit stands in the label, in the words of ``say``, so that ticks do not run into each other.
     """
     known = [v for v in values if v is not None and math.isfinite(v) and v > 0]
     lo, hi = (min(known), max(known)) if known else (1.0, 10.0)
@@ -70,17 +63,23 @@ def log_axis(ax: Axes, values: Iterable[float], unit: str, label: str, *, invert
     ax.xaxis.set_minor_locator(NullLocator())
     short = unit if len(unit) <= 3 else ""
     ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: amount(v, short)))
-    ax.set_xlabel(label if short == unit else f"{label}, {unit}")
+    say = say or plot_words("en")
+    ax.set_xlabel(label if short == unit else say("axis.with_unit", label=label, unit=say.unit(unit)))
 
 
-def percent_axis(ax: Axes, lows: Sequence[float], highs: Sequence[float], label: str = "quality") -> None:
+def percent_axis(ax: Axes, lows: Sequence[float], highs: Sequence[float], label: str) -> None:
     """A y axis in percent with a little room, never below 0 or above 100 by more than a hair."""
     known = [v for v in [*lows, *highs] if v is not None and math.isfinite(v)]
     lo, hi = (min(known), max(known)) if known else (0.0, 1.0)
     room = max(0.03, 0.06 * (hi - lo))
     ax.set_ylim(max(-0.02, lo - room), min(1.03, hi + room))
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{100 * v:.0f} %"))
+    percent_ticks(ax.yaxis)
     ax.set_ylabel(label)
+
+
+def percent_ticks(axis: Axis) -> None:
+    """Shares in whole percent."""
+    axis.set_major_formatter(FuncFormatter(lambda v, _: percent(v)))
 
 
 def shorten(name: str, width: int = 30) -> str:

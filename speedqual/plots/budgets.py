@@ -5,6 +5,7 @@ from __future__ import annotations
 import seaborn as sns
 
 from speedqual.analysis.budgets import BudgetsResult
+from speedqual.display.numbers import percent
 from speedqual.plots.axes import shorten
 from speedqual.plots.style import Drawing, Style, new_drawing, ramp, use
 
@@ -13,11 +14,12 @@ __all__ = ["plot"]
 _MARK = {"passes": "✓", "fails": "✗", "cannot tell": "?"}
 
 
-def plot(result: BudgetsResult, *, style: str | Style = "light", title: str = "") -> Drawing:
+def plot(result: BudgetsResult, *, style: str | Style = "light", lang: str = "en", title: str = "") -> Drawing:
     """A heat map, budgets down and candidates across; ✓ passes, ✗ fails, ? cannot tell."""
-    with use(style) as look:
+    with use(style, lang) as look:
         t = result.table.assign(
-            text=[f"{100 * m:.0f} % {_MARK[v]}" for m, v in result.table[["met", "verdict"]].values]
+            budget=[look.say.label(str(name)) for name in result.table["budget"]],
+            text=[f"{percent(m)} {_MARK[v]}" for m, v in result.table[["met", "verdict"]].values],
         )
         rows, columns = list(dict.fromkeys(t["budget"])), list(dict.fromkeys(t["candidate"]))
         met = t.pivot_table(index="budget", columns="candidate", values="met", sort=False).loc[rows, columns]
@@ -31,6 +33,8 @@ def plot(result: BudgetsResult, *, style: str | Style = "light", title: str = ""
         ax.set(xlabel="", ylabel="")
         for tick in ax.get_xticklabels():
             tick.set(rotation=30, ha="right", rotation_mode="anchor")
-        ax.set_title(title or "requests within the budget", loc="left", fontsize=10)
-        figure.alt_text, figure.numbers = result.verdict, result.table
-        return figure
+        ax.set_title(title or look.say("mark.within_budget"), loc="left", fontsize=10)
+        shown = t[["candidate", "budget", "text"]].head(24).to_dict("records")
+        points = [look.say("alt.point", candidate=r["candidate"], speed=r["budget"], quality=r["text"]) for r in shown]
+        told = look.say("alt.budgets", points=look.say("alt.list").join(points))
+        return figure.told(look, look.say.alt(result, told), result.table)

@@ -9,21 +9,25 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter
 
 from speedqual.analysis.cliffs import CliffsResult, Judged, rung_rows
-from speedqual.plots.axes import shorten
+from speedqual.display.numbers import percent
+from speedqual.plots.axes import percent_ticks, shorten
 from speedqual.plots.style import MARKERS, Drawing, Style, new_drawing, use
+from speedqual.plots.words import PlotWords
 
 __all__ = ["draw_ladder", "plot"]
 
+_TOLD = 8  # ladders that the alternative text spells out
 _PANELS = 12  # more ladders than this share one panel, those with something to say in colour
 _WORTH = ("cliff", "suspected edge", "rung fault", "serving fault", "grader fault", "steep")
 
 
-def plot(result: CliffsResult, *, style: str | Style = "light", title: str = "", most: int = _PANELS) -> Drawing:
+def plot(
+    result: CliffsResult, *, style: str | Style = "light", lang: str = "en", title: str = "", most: int = _PANELS
+) -> Drawing:
     """One panel a ladder, the most telling first; with more than ``most`` ladders the rest share a last grey panel."""
-    with use(style) as look:
+    with use(style, lang) as look:
         shown, rest = _order(result, most)
         count = max(1, len(shown) + bool(rest))
         columns = min(3, max(1, count))
@@ -38,12 +42,21 @@ def plot(result: CliffsResult, *, style: str | Style = "light", title: str = "",
         for ax in panels[count:]:
             ax.set_axis_off()
         for ax in panels:
-            ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{100 * v:.0f} %"))
+            percent_ticks(ax.yaxis)
         if title:
             figure.suptitle(title, x=0.01, ha="left")
-        figure.alt_text = result.verdict
-        figure.numbers = _numbers(result)
-        return figure
+        return figure.told(look, _alt(result, look.say), _numbers(result))
+
+
+def _alt(result: CliffsResult, say: PlotWords) -> str:
+    ladders = [
+        say(
+            "alt.ladder", name=one.ladder.name, first=percent(one.ladder.means[0]), last=percent(one.ladder.means[-1]),
+            label=say.label(one.label),
+        )
+        for one in _order(result, _TOLD + 1)[0]
+    ]  # fmt: skip
+    return say.alt(result, say("alt.cliffs", n=len(result.judged), points=say("alt.list").join(ladders)))
 
 
 def _order(result: CliffsResult, most: int) -> tuple[list[Judged], list[Judged]]:
@@ -67,11 +80,11 @@ def draw_ladder(ax: Axes, one: Judged, look: Style, *, small: bool = False) -> N
     _turn_long_ticks(ax, rungs["rung"], small)
     ax.set_title(shorten(f"{one.ladder.name}", 30), loc="left", fontsize=9)
     alarming = one.label not in ("none", "cannot tell", "steep")
-    ax.set_title(one.label, loc="right", fontsize=8, color=look.alarm if alarming else look.quiet)
+    ax.set_title(look.say.label(one.label), loc="right", fontsize=8, color=look.alarm if alarming else look.quiet)
     ax.margins(x=0.12, y=0.12)
     ax.grid(axis="x", visible=False)
     if not small:
-        ax.set_ylabel("quality")
+        ax.set_ylabel(look.say("axis.quality"))
 
 
 def _rung_table(one: Judged) -> pd.DataFrame:
@@ -111,8 +124,9 @@ def _together(ax: Axes, rest: list[Judged], look: Style) -> None:
         linewidth=0.9, marker=MARKERS[0], markersize=3,
     )  # fmt: skip
     counts = pd.Series([one.label for one in rest]).value_counts()
-    ax.set_title(f"{len(rest)} others", loc="left", fontsize=9)
-    ax.set_title(", ".join(f"{n} {label}" for label, n in counts.items()), loc="right", fontsize=7.5, color=look.quiet)
+    ax.set_title(look.say("mark.more_ladders", n=len(rest)), loc="left", fontsize=9)
+    said = [look.say("mark.count_label", n=n, label=look.say.label(str(label))) for label, n in counts.items()]
+    ax.set_title(look.say("mark.list").join(said), loc="right", fontsize=7.5, color=look.quiet)
     ax.set_ylabel("")
 
 

@@ -13,50 +13,72 @@ from matplotlib.ticker import FuncFormatter
 from speedqual.analysis.degraded import DegradedResult
 from speedqual.analysis.frontier import FrontierResult
 from speedqual.analysis.gate import GateResult
+from speedqual.display.numbers import DASH, missing
 from speedqual.plots.axes import shorten
 from speedqual.plots.style import Drawing, Style, new_drawing, ramp, use
+from speedqual.plots.words import PlotWords
 
 __all__ = ["dominance", "plot_degraded", "plot_gate"]
 
 _SHAPES = {"good": "o", "bad": "X", "open": "D"}
 
 
-def plot_degraded(result: DegradedResult, *, style: str | Style = "light", title: str = "") -> Drawing:
+def plot_degraded(
+    result: DegradedResult, *, style: str | Style = "light", lang: str = "en", title: str = ""
+) -> Drawing:
     """Differences from the reference with simultaneous intervals, worst first."""
-    with use(style) as look:
+    with use(style, lang) as look:
         t = result.table
         figure, ax = new_drawing(7.0, 1.3 + 0.26 * max(3, len(t)))
         kinds = [
             "bad" if v in ("degraded", "serving fault") else "good" if v in ("same", "better") else "open"
             for v in t["label"]
         ]
-        names = [f"{shorten(str(c), 34)}  ({label})" for c, label in zip(t["candidate"], t["label"], strict=True)]
+        names = [
+            look.say("mark.labelled", name=shorten(str(c), 34), label=look.say.label(label))
+            for c, label in zip(t["candidate"], t["label"], strict=True)
+        ]
         _forest(ax, names, t["difference"], t["difference_lo"], t["difference_hi"], kinds, look)
         ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{100 * v:+.0f}"))
-        ax.set_xlabel(f"points from {shorten(result.reference, 40)}")
+        ax.set_xlabel(look.say("axis.points_from", reference=shorten(result.reference, 40)))
         if title:
             ax.set_title(title, loc="left")
-        figure.alt_text, figure.numbers = result.verdict, t
-        return figure
+        points = _told(look.say, t["candidate"], t["difference"], t["difference_lo"], t["difference_hi"], 100)
+        text = look.say("alt.degraded", reference=result.reference, points=points)
+        return figure.told(look, look.say.alt(result, text), t)
 
 
-def plot_gate(result: GateResult, *, style: str | Style = "light", title: str = "") -> Drawing:
+def plot_gate(result: GateResult, *, style: str | Style = "light", lang: str = "en", title: str = "") -> Drawing:
     """Each check's change over its margin: 1 is the margin, 0 no change, to the left is better."""
-    with use(style) as look:
+    with use(style, lang) as look:
         t = _over_margin(result.table)
         figure, ax = new_drawing(7.2, 1.4 + 0.28 * max(3, len(t)))
         kinds = [{"pass": "good", "fail": "bad"}.get(v, "open") for v in t["result"]]
         names = [
-            f"{shorten(str(c), 26)}: {check}  ({r})"
+            look.say("mark.check", candidate=shorten(str(c), 26), check=look.say.check(check), result=look.say.label(r))
             for c, check, r in zip(t["candidate"], t["check"], t["result"], strict=True)
         ]
         _forest(ax, names, t["part"], t["part_lo"], t["part_hi"], kinds, look)
         ax.axvline(1.0, color=look.alarm, linestyle=(0, (5, 3)), linewidth=1.2)
-        ax.set_xlabel("change as a part of its margin (1 = the margin, left = better)")
+        ax.set_xlabel(look.say("axis.of_margin"))
         if title:
             ax.set_title(title, loc="left")
-        figure.alt_text, figure.numbers = result.verdict, result.table
-        return figure
+        points = _told(look.say, pd.Series(names), t["part"], t["part_lo"], t["part_hi"], 1)
+        return figure.told(look, look.say.alt(result, look.say("alt.gate", points=points)), result.table)
+
+
+def _told(
+    say: PlotWords,
+    names: pd.Series[str],
+    value: pd.Series[float],
+    lo: pd.Series[float],
+    hi: pd.Series[float],
+    times: int,
+) -> str:
+    """The first eight rows of a forest in words, values times ``times``."""
+    rows = zip(names.head(8), *(pd.to_numeric(v.head(8)) * times for v in (value, lo, hi)), strict=True)
+    shown = [(name, *(DASH if missing(v) else f"{v:.3g}" for v in numbers)) for name, *numbers in rows]
+    return say("alt.list").join(say("alt.range", name=n, value=v, lo=low, hi=high) for n, v, low, high in shown)
 
 
 def _over_margin(table: pd.DataFrame) -> pd.DataFrame:
@@ -102,9 +124,11 @@ def _forest(
     ax.grid(axis="y", visible=False)
 
 
-def dominance(result: FrontierResult, *, style: str | Style = "light", title: str = "", most: int = 20) -> Drawing:
+def dominance(
+    result: FrontierResult, *, style: str | Style = "light", lang: str = "en", title: str = "", most: int = 20
+) -> Drawing:
     """P(row dominates column) as a heat map: the ``most`` candidates most surely on the front, those on it first."""
-    with use(style) as look:
+    with use(style, lang) as look:
         order = result.table.sort_values(["on_front", "p_on_front", "quality"], ascending=False, kind="stable")
         names = [str(n) for n in order["candidate"][:most]]
         matrix = result.dominance.loc[names, names]
@@ -116,11 +140,9 @@ def dominance(result: FrontierResult, *, style: str | Style = "light", title: st
             linecolor=look.paper, annot=len(names) <= 14, fmt=".0%", annot_kws={"fontsize": 7},
             xticklabels=short, yticklabels=short,
         )  # fmt: skip
-        ax.set_xlabel("is dominated")
-        ax.set_ylabel("P(dominates)")
+        ax.set_xlabel(look.say("axis.dominated"))
+        ax.set_ylabel(look.say("axis.dominates"))
         for tick in ax.get_xticklabels():
             tick.set(rotation=45, ha="right", rotation_mode="anchor")
         ax.set_title(title, loc="left")
-        figure.alt_text = f"Share of draws in which the row dominates the column. {result.verdict}"
-        figure.numbers = matrix.reset_index(names="candidate")
-        return figure
+        return figure.told(look, look.say.alt(result, look.say("alt.dominance")), matrix.reset_index(names="candidate"))

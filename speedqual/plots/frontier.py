@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, cast
 
 import numpy as np
@@ -11,27 +12,33 @@ from numpy.typing import NDArray
 
 from speedqual.analysis.frontier import FrontierResult
 from speedqual.analysis.measures import Measure
-from speedqual.plots.axes import amount, log_axis, percent_axis
+from speedqual.display.numbers import amount, percent
+from speedqual.plots.axes import log_axis, percent_axis
 from speedqual.plots.labels import place_labels
 from speedqual.plots.style import Drawing, Style, new_drawing, use
+from speedqual.plots.words import PlotWords
 
-__all__ = ["draw_frontier", "label_front", "plot"]
+__all__ = ["draw_frontier", "label_front", "plot", "speed_axis"]
 
 _ALL_NAMED = 10  # with more candidates than this only the front's are named
 
 
 def plot(
-    result: FrontierResult, *, style: str | Style = "light", title: str = "", width: float = 7.6, height: float = 4.6
+    result: FrontierResult,
+    *,
+    style: str | Style = "light",
+    lang: str = "en",
+    title: str = "",
+    width: float = 7.6,
+    height: float = 4.6,
 ) -> Drawing:
     """Draw a frontier: front points by size and strength for P(on the front), others grey, step line, floor dashed."""
-    with use(style) as look:
+    with use(style, lang) as look:
         figure, ax = new_drawing(width, height)
         if title:
             ax.set_title(title, loc="left")
         draw_frontier(ax, result, look, legend=True)
-        figure.alt_text = _alt(result)
-        figure.numbers = _numbers(result)
-        return figure
+        return figure.told(look, _alt(result, look.say), _numbers(result))
 
 
 def draw_frontier(ax: Axes, result: FrontierResult, look: Style, *, labels: bool = True, legend: bool = False) -> None:
@@ -40,7 +47,7 @@ def draw_frontier(ax: Axes, result: FrontierResult, look: Style, *, labels: bool
     table = result.table
     shown = table[table[m.name].notna() & (table[m.name] > 0) & np.isfinite(table[m.name].astype(float))]
     front, others = shown[shown["on_front"]].sort_values(m.name), shown[~shown["on_front"]]
-    _axes(ax, result, shown, m)
+    _axes(ax, result, shown, m, look)
     _band(ax, result, look)
     _others(ax, others, m, look)
     _front(ax, front, m, look)
@@ -64,18 +71,24 @@ def label_front(ax: Axes, result: FrontierResult, look: Style) -> None:
     place_labels(ax, x, y, named["candidate"].tolist(), avoid, look, quiet=quiet)
 
 
-def _axes(ax: Axes, result: FrontierResult, shown: pd.DataFrame, m: Measure) -> None:
+def speed_axis(ax: Axes, values: Iterable[float], m: Measure, say: PlotWords) -> None:
+    """A log x axis of a speed, a time or a cost, its good end at the right and named so."""
     direction = "faster" if m.higher_is_better or m.unit in ("ms", "s") else "less"
-    log_axis(ax, shown[m.name], m.unit, f"{m.label} (log, {direction} →)", invert=not m.higher_is_better)
+    label = say(f"axis.{direction}", quantity=say.measure(m))
+    log_axis(ax, values, m.unit, label, invert=not m.higher_is_better, say=say)
+
+
+def _axes(ax: Axes, result: FrontierResult, shown: pd.DataFrame, m: Measure, look: Style) -> None:
+    speed_axis(ax, shown[m.name], m, look.say)
     floor = [] if result.floor is None else [result.floor]
     lows, highs = shown["quality_lo"].fillna(shown["quality"]), shown["quality_hi"].fillna(shown["quality"])
-    percent_axis(ax, [*lows, *floor], [*highs, *floor])
+    percent_axis(ax, [*lows, *floor], [*highs, *floor], look.say("axis.quality"))
 
 
 def _band(ax: Axes, result: FrontierResult, look: Style) -> None:
     if len(result.band) and len(result.measures) == 1:
         b = result.band
-        label = "95 % band of the front"
+        label = look.say("legend.band")
         ax.fill_between(b["x"], b["lo"], b["hi"], color=look.band, alpha=0.12, linewidth=0, zorder=1, label=label)
 
 
@@ -93,7 +106,7 @@ def _others(ax: Axes, others: pd.DataFrame, m: Measure, look: Style) -> None:
         linewidths=0,
         marker="o",
         zorder=3,
-        label="not on the front",
+        label=look.say("legend.not_front"),
     )
 
 
@@ -143,7 +156,7 @@ def _front(ax: Axes, front: pd.DataFrame, m: Measure, look: Style) -> None:
         edgecolors=look.paper,
         linewidths=0.8,
         zorder=4,
-        label="on the front (larger, darker: more surely)",
+        label=look.say("legend.front"),
     )
 
 
@@ -152,16 +165,20 @@ def _floor(ax: Axes, result: FrontierResult, look: Style) -> None:
         return
     ax.axhline(result.floor, color=look.alarm, linestyle=(0, (5, 3)), linewidth=1.2, zorder=2)
     right = ax.get_yaxis_transform()
-    text = f"floor {100 * result.floor:.0f} %"
+    text = look.say("mark.floor", share=percent(result.floor))
     ax.text(0.995, result.floor, text, color=look.alarm, fontsize=8, ha="right", va="bottom", transform=right, zorder=5)
 
 
-def _alt(result: FrontierResult) -> str:
+def _alt(result: FrontierResult, say: PlotWords) -> str:
     m = result.measures[0]
     table = result.table.drop_duplicates("candidate").set_index("candidate")
     speed, quality = table[m.name].astype(float), table["quality"].astype(float)
-    points = [f"{name}: {amount(speed[name], m.unit)}, {quality[name]:.0%}" for name in result.front[:8]]
-    return f"{result.verdict} Front, fastest first: {'; '.join(points)}."
+    unit = say.unit(m.unit)
+    points = [
+        say("alt.point", candidate=name, speed=amount(speed[name], unit), quality=percent(quality[name]))
+        for name in result.front[:8]
+    ]
+    return say.alt(result, say("alt.frontier", points=say("alt.list").join(points)))
 
 
 def _numbers(result: FrontierResult) -> pd.DataFrame:

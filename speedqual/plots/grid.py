@@ -7,33 +7,37 @@ import seaborn as sns
 from matplotlib.colors import LogNorm
 
 from speedqual.analysis.grid import GridResult
-from speedqual.plots.axes import amount
+from speedqual.display.numbers import amount, percent
 from speedqual.plots.style import Drawing, Style, new_drawing, ramp, use
 
 __all__ = ["plot"]
 
 
-def plot(result: GridResult, *, style: str | Style = "light", title: str = "") -> Drawing:
+def plot(result: GridResult, *, style: str | Style = "light", lang: str = "en", title: str = "") -> Drawing:
     """Dark = slow (or bad); the colours run on a log scale where the values span more than a factor of 3."""
-    with use(style) as look:
+    with use(style, lang) as look:
         wide, m = result.wide(), result.measure
         values = wide.to_numpy(float)
         share = result.grid.metric == "score"
-        texts = np.vectorize(lambda v: "" if np.isnan(v) else f"{100 * v:.0f} %" if share else amount(v, m.unit))(
-            values
-        )
+        unit = look.say.unit(m.unit)
+
+        def tell(v: float) -> str:
+            return "" if np.isnan(v) else percent(v) if share else amount(v, unit)
+
         low, high = float(np.nanmin(values)), float(np.nanmax(values))
         norm = LogNorm(low, high) if low > 0 and high / low > 3 and not share else None
         good_is_high = m.higher_is_better or share
         colours = ramp(look).reversed() if good_is_high else ramp(look)
         figure, ax = new_drawing(2.2 + 0.95 * wide.shape[1], 1.5 + 0.5 * wide.shape[0])
         sns.heatmap(
-            wide, ax=ax, cmap=colours, norm=norm, annot=texts, fmt="", cbar=False,
+            wide, ax=ax, cmap=colours, norm=norm, annot=np.vectorize(tell)(values), fmt="", cbar=False,
             linewidths=1, linecolor=look.paper, annot_kws={"fontsize": 8},
         )  # fmt: skip
-        ax.set_xlabel(result.grid.columns)
-        ax.set_ylabel(result.grid.rows)
-        quantile = "" if result.grid.quantile is None or share else f", p{100 * result.grid.quantile:g}"
-        ax.set_title(title or f"{'quality' if share else m.label}{quantile}", loc="left", fontsize=10)
-        figure.alt_text, figure.numbers = result.verdict, result.table
-        return figure
+        rows, columns = look.say.column(result.grid.rows), look.say.column(result.grid.columns)
+        ax.set(xlabel=columns, ylabel=rows)
+        quantity = look.say("axis.quality") if share else look.say.measure(m)
+        if result.grid.quantile is not None and not share:
+            quantity = look.say("mark.quantile", quantity=quantity, q=f"{100 * result.grid.quantile:g}")
+        ax.set_title(title or quantity, loc="left", fontsize=10)
+        text = look.say("alt.grid", quantity=quantity, rows=rows, columns=columns, low=tell(low), high=tell(high))
+        return figure.told(look, look.say.alt(result, text), result.table)

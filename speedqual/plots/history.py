@@ -7,15 +7,16 @@ from matplotlib.axes import Axes
 
 from speedqual.analysis.history import HistoryResult
 from speedqual.analysis.measures import find_measure
-from speedqual.plots.axes import amount, shorten
+from speedqual.display.numbers import amount, percent
+from speedqual.plots.axes import shorten
 from speedqual.plots.style import MARKERS, Drawing, Style, new_drawing, use
 
 __all__ = ["plot"]
 
 
-def plot(result: HistoryResult, *, style: str | Style = "light", title: str = "") -> Drawing:
+def plot(result: HistoryResult, *, style: str | Style = "light", lang: str = "en", title: str = "") -> Drawing:
     """Draw values with intervals in the order of the runs; a dashed line where a new level begins."""
-    with use(style) as look:
+    with use(style, lang) as look:
         metrics = list(dict.fromkeys(result.table["metric"]))
         figure, axes = new_drawing(7.6, 0.8 + 1.8 * len(metrics), nrows=len(metrics), squeeze=False, sharex=True)
         for ax, metric in zip(axes.ravel(), metrics, strict=True):
@@ -29,13 +30,13 @@ def plot(result: HistoryResult, *, style: str | Style = "light", title: str = ""
         figure.legend(handles, names, loc="outside lower left", ncols=3, frameon=False, fontsize=8, labelcolor=look.ink)
         if title:
             figure.suptitle(title, x=0.01, ha="left")
-        figure.alt_text, figure.numbers = result.verdict, result.table
-        return figure
+        text = look.say("alt.history", n=len(result.runs))
+        return figure.told(look, look.say.alt(result, text), result.table)
 
 
 def _panel(ax: Axes, result: HistoryResult, metric: str, look: Style) -> None:
     rows = result.table[result.table["metric"] == metric]
-    unit = find_measure(metric).unit
+    unit = look.say.unit(find_measure(metric).unit)
     for i, (name, points) in enumerate(rows.groupby("candidate", sort=False)):
         colour = look.series[i % len(look.series)]
         at, value = points["order"].to_numpy(float), points["value"].to_numpy(float)
@@ -47,5 +48,5 @@ def _panel(ax: Axes, result: HistoryResult, metric: str, look: Style) -> None:
         for run in [r for changes in mine["changes"] for r in changes]:
             ax.axvline(result.runs.index(run) - 0.5, color=colour, linestyle=(0, (4, 3)), linewidth=1.2)
     share = metric == "quality"
-    ax.yaxis.set_major_formatter(lambda v, _: f"{100 * v:.0f} %" if share else amount(v, unit))
-    ax.set_title(find_measure(metric).label, loc="left", fontsize=9)
+    ax.yaxis.set_major_formatter(lambda v, _: percent(v) if share else amount(v, unit))
+    ax.set_title(look.say.measure(find_measure(metric)), loc="left", fontsize=9)

@@ -2,51 +2,65 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter
 
 from speedqual.analysis.routing import RoutingResult
-from speedqual.plots.axes import percent_axis, shorten
+from speedqual.display.numbers import percent
+from speedqual.plots.axes import percent_axis, percent_ticks, shorten
 from speedqual.plots.labels import place_labels
 from speedqual.plots.style import Drawing, Style, new_drawing, use
+from speedqual.plots.words import PlotWords
 
 __all__ = ["plot"]
 
-_LINES = {"random": ("random mix", (0, (1, 2))), "oracle": ("oracle", (0, (5, 3))), "router": ("router", "-")}
+_DASHES = {"random": (0, (1, 2)), "oracle": (0, (5, 3)), "router": "-"}
+
+_HEDGE = "hedge after "
 
 
-def plot(result: RoutingResult, *, style: str | Style = "light", title: str = "") -> Drawing:
+def plot(result: RoutingResult, *, style: str | Style = "light", lang: str = "en", title: str = "") -> Drawing:
     """Draw the curves and a point with its interval for each policy."""
-    with use(style) as look:
+    with use(style, lang) as look:
         figure, ax = new_drawing(6.6, 4.4)
         t = result.table
         percent_axis(
             ax,
             [*t["quality_lo"].fillna(t["quality"]), *result.curve["quality"]],
             [*t["quality_hi"].fillna(t["quality"])],
+            look.say("axis.quality"),
         )
         ax.set_xlim(-0.03, 1.03)
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{100 * v:.0f} %"))
-        ax.set_xlabel(f"asked of {shorten(result.strong, 40)}")
+        percent_ticks(ax.xaxis)
+        ax.set_xlabel(look.say("axis.asked_of", candidate=shorten(result.strong, 40)))
         _curves(ax, result, look)
         _policies(ax, result, look)
         if title:
             ax.set_title(title, loc="left")
         figure.legend(loc="outside lower left", ncols=4, frameon=False, fontsize=8, labelcolor=look.ink)
-        figure.alt_text = result.verdict
-        figure.numbers = t
-        return figure
+        return figure.told(look, _alt(result, look.say), t)
+
+
+def _alt(result: RoutingResult, say: PlotWords) -> str:
+    rows = result.table.to_dict("records")
+    points = [say("alt.value", name=_name(row["policy"], say), value=percent(row["quality"])) for row in rows]
+    return say.alt(result, say("alt.routing", strong=result.strong, points=say("alt.list").join(points)))
+
+
+def _name(policy: str, say: PlotWords) -> str:
+    return say("label.hedge_after", q=policy[len(_HEDGE) :]) if policy.startswith(_HEDGE) else say.label(policy)
 
 
 def _curves(ax: Axes, result: RoutingResult, look: Style) -> None:
     for name, rows in result.curve.groupby("policy", sort=False):
-        label, dash = _LINES[str(name)]
+        label = look.say(f"legend.{name}")
         colour = look.front if name == "router" else look.quiet
-        area = f", area {result.areas[str(name)]:.2f}" if result.areas else ""
-        ax.plot(
-            rows["share_strong"], rows["quality"], color=colour, linestyle=dash, linewidth=1.6, label=f"{label}{area}"
-        )
+        if result.areas:
+            label = look.say("legend.area", line=label, area=f"{result.areas[str(name)]:.2f}")
+        line: dict[str, Any] = {"color": colour, "linestyle": _DASHES[str(name)], "linewidth": 1.6, "label": label}
+        ax.plot(rows["share_strong"], rows["quality"], **line)
 
 
 def _policies(ax: Axes, result: RoutingResult, look: Style) -> None:
@@ -59,4 +73,5 @@ def _policies(ax: Axes, result: RoutingResult, look: Style) -> None:
     points = np.vstack(
         [t[["share_strong", "quality"]].to_numpy(float), result.curve[["share_strong", "quality"]].to_numpy(float)]
     )
-    place_labels(ax, t["share_strong"].tolist(), t["quality"].tolist(), t["policy"].tolist(), points, look, size=8)
+    names = [_name(policy, look.say) for policy in t["policy"]]
+    place_labels(ax, t["share_strong"].tolist(), t["quality"].tolist(), names, points, look, size=8)

@@ -10,7 +10,7 @@ import io
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -24,6 +24,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from speedqual.errors import UsageError
+from speedqual.plots.words import PlotWords, plot_words
 
 __all__ = ["DARK", "LIGHT", "MARKERS", "Drawing", "Style", "new_drawing", "pick_style", "ramp", "save", "to_svg", "use"]
 
@@ -33,7 +34,7 @@ _CJK = ("Noto Sans CJK SC", "Noto Sans CJK JP", "Source Han Sans SC", "PingFang 
 
 @dataclass(frozen=True)
 class Style:
-    """Colours by role; ``series`` are for candidates and ladders, in order."""
+    """Colours by role, ``series`` for candidates and ladders in order; ``say`` are the words of one language."""
 
     name: str
     paper: str
@@ -44,6 +45,7 @@ class Style:
     alarm: str
     band: str
     series: tuple[str, ...]
+    say: PlotWords = field(default_factory=lambda: plot_words("en"), compare=False, repr=False)
 
 
 _OKABE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D00", "#5B5B5B")
@@ -57,12 +59,18 @@ class Drawing(Figure):
 
     alt_text: str = ""
     numbers: pd.DataFrame
+    say: PlotWords = plot_words("en")
+
+    def told(self, look: Style, alt_text: str, numbers: pd.DataFrame) -> Drawing:
+        """The finished figure, with its words and numbers beside it."""
+        self.alt_text, self.numbers, self.say = alt_text, numbers, look.say
+        return self
 
     def _repr_html_(self) -> str:
         table = self.numbers.to_html(escape=True, index=False, na_rep="", border=0)
         return (
             f'<figure role="img" aria-label="{html.escape(self.alt_text)}">{to_svg(self)}</figure>'
-            f"<details><summary>Numbers</summary>{table}</details>"
+            f"<details><summary>{self.say('mark.numbers')}</summary>{table}</details>"
         )
 
 
@@ -89,9 +97,9 @@ def fonts() -> tuple[str, ...]:
 
 
 @contextmanager
-def use(style: str | Style) -> Iterator[Style]:
-    """Set the look for what is drawn inside, and put everything back afterwards."""
-    look = pick_style(style)
+def use(style: str | Style, lang: str = "en") -> Iterator[Style]:
+    """Set the look and the language for what is drawn inside, and put everything back afterwards."""
+    look = replace(pick_style(style), say=plot_words(lang))
     settings: dict[str, Any] = {
         **sns.axes_style("whitegrid"),
         **sns.plotting_context("notebook", font_scale=0.85),
