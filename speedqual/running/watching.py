@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from speedqual.records import Grade, Trial
+from speedqual.running.settings import Limits
 
 __all__ = ["Finished", "Graded", "Observer", "RunEvent", "Started", "TrialFinished", "TrialStarted", "Watchers"]
 
@@ -27,6 +28,7 @@ class Started:
     n_done: int
     candidates: tuple[str, ...]
     evalsets: tuple[str, ...]
+    limits: Limits = Limits()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
