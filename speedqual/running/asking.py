@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import Protocol
+from dataclasses import replace
+from typing import Any, Protocol
 
 from speedqual.clock import Clock
 from speedqual.endpoints.deadlines import Deadlines
@@ -21,7 +22,13 @@ class Asker(Protocol):
     """The part of a client that a run needs; tests bring their own."""
 
     async def ask(
-        self, candidate: Candidate, prompt: Prompt, *, number: int = 1, deadlines: Deadlines | None = None
+        self,
+        candidate: Candidate,
+        prompt: Prompt,
+        *,
+        number: int = 1,
+        t_sched: int | None = None,
+        deadlines: Deadlines | None = None,
     ) -> Attempt: ...
 
     async def check(self, candidate: Candidate) -> Attempt: ...
@@ -41,18 +48,23 @@ async def ask_until_done(
     may_request: Callable[[], bool],
     deadlines: Deadlines | None = None,
     first: int = 1,
+    t_sched: int | None = None,
+    by_ns: int | None = None,
 ) -> tuple[Attempt, ...]:
     """Every attempt in order, faults of the endpoint being outcomes.
 
-    ``first``: the number of the first attempt. Empty when ``may_request`` says no before the trial has come to its end:
-    it is then no finished trial.
+    ``first``: the number of the first attempt. ``t_sched``: when the arrival schedule wanted the first one. ``by_ns``:
+    an attempt that is not over by then is cut off as a timeout, and none begins later. Empty when ``may_request`` says
+    no before the trial has come to its end: it is then no finished trial.
     """
     attempts: list[Attempt] = []
     stale = 0
+    wanted: dict[str, Any] = {} if t_sched is None else {"t_sched": t_sched}
     while True:
         if not may_request():
             return ()
-        attempt = await client.ask(candidate, prompt, number=first + len(attempts), deadlines=deadlines)
+        left = deadlines if deadlines is None or by_ns is None else _left(deadlines, by_ns - clock.now_ns())
+        attempt = await client.ask(candidate, prompt, number=first + len(attempts), deadlines=left, **wanted)
         attempts.append(attempt)
         if "stale_connection" in attempt.flags and stale < STALE_AGAIN:
             stale += 1
@@ -60,7 +72,15 @@ async def ask_until_done(
         wait_s = retry_wait_s(attempt, trial, retry, seed, counted=len(attempts) - stale)
         if wait_s is None:
             return tuple(attempts)
-        await clock.sleep_until(clock.now_ns() + int(wait_s * 1e9))
+        again_ns = clock.now_ns() + int(wait_s * 1e9)
+        if by_ns is not None and again_ns >= by_ns:
+            return tuple(attempts)
+        await clock.sleep_until(again_ns)
+
+
+def _left(deadlines: Deadlines, left_ns: int) -> Deadlines:
+    """The same, cut to the time that is left; at least 1 ms, so that there is an attempt to keep."""
+    return replace(deadlines, total_s=min(deadlines.total_s, max(left_ns / 1e9, 0.001)))
 
 
 def retry_wait_s(attempt: Attempt, trial: Trial, retry: Retry, seed: int, *, counted: int) -> float | None:
