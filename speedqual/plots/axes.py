@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
 from speedqual.display.numbers import amount, percent
 from speedqual.plots.words import PlotWords, plot_words
@@ -78,7 +78,8 @@ def percent_axis(ax: Axes, lows: Sequence[float], highs: Sequence[float], label:
 
 
 def percent_ticks(axis: Axis) -> None:
-    """Shares in whole percent."""
+    """Shares in whole percent, at multiples of 1, 2, 5 or 10 that whole percents can say."""
+    axis.set_major_locator(MaxNLocator(steps=[1, 2, 5, 10]))
     axis.set_major_formatter(FuncFormatter(lambda v, _: percent(v)))
 
 

@@ -127,7 +127,7 @@ def _together(ax: Axes, rest: list[Judged], look: Style) -> None:
     ax.set_title(look.say("mark.more_ladders", n=len(rest)), loc="left", fontsize=9)
     said = [look.say("mark.count_label", n=n, label=look.say.label(str(label))) for label, n in counts.items()]
     ax.set_title(look.say("mark.list").join(said), loc="right", fontsize=7.5, color=look.quiet)
-    ax.set_ylabel("")
+    ax.set(xlabel=look.say("column.rung"), ylabel="")
 
 
 def _numbers(result: CliffsResult) -> pd.DataFrame:

@@ -39,7 +39,7 @@ def plot_degraded(
             for c, label in zip(t["candidate"], t["label"], strict=True)
         ]
         _forest(ax, names, t["difference"], t["difference_lo"], t["difference_hi"], kinds, look)
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{100 * v:+.0f}"))
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{100 * v:+.0f}" if v else "0"))
         ax.set_xlabel(look.say("axis.points_from", reference=shorten(result.reference, 40)))
         if title:
             ax.set_title(title, loc="left")

@@ -24,7 +24,8 @@ def plot(result: HistoryResult, *, style: str | Style = "light", lang: str = "en
         last = axes.ravel()[-1]
         step = max(1, len(result.runs) // 12)
         last.set_xticks(range(0, len(result.runs), step), [shorten(r, 16) for r in result.runs[::step]])
-        for tick in last.get_xticklabels():
+        long = max(map(len, result.runs), default=0) > 4
+        for tick in last.get_xticklabels() if long else ():
             tick.set(rotation=30, ha="right", rotation_mode="anchor", fontsize=7.5)
         handles, names = axes.ravel()[0].get_legend_handles_labels()
         figure.legend(handles, names, loc="outside lower left", ncols=3, frameon=False, fontsize=8, labelcolor=look.ink)
