@@ -14,17 +14,17 @@ from typing import Any
 from speedqual.evalsets.generators.prose import CHARS_PER_TOKEN, paragraphs
 from speedqual.evalsets.generators.words import names, rng
 
-__all__ = ["LENGTHS", "SHIPPED", "rows", "shipped_rows"]
+__all__ = ["COPIES", "LENGTHS", "SHIPPED", "row", "rows", "shipped_rows"]
 
 LENGTHS = {"512": 512, "1k": 1024, "2k": 2048, "4k": 4096, "8k": 8192, "16k": 16384, "32k": 32768, "64k": 65536}
 """Rung → about how many tokens the text has."""
 SHIPPED = ("512", "1k", "2k")
-_COPIES = 6
+COPIES = 6
 _DEPTHS = (0.08, 0.25, 0.42, 0.58, 0.75, 0.92)
 
 
 @dataclass(frozen=True, slots=True)
-class _Task:
+class Task:
     """Sentences to hide, each with its relative depth; the question; the answer."""
 
     hidden: tuple[tuple[float, str], ...]
@@ -44,15 +44,16 @@ def shipped_rows(seed: int) -> list[dict[str, Any]]:
 
 def _rows(seed: int, lengths: tuple[str, ...]) -> list[dict[str, Any]]:
     return [
-        _row(seed, length, lang, kind, copy)
+        row(seed, length, LENGTHS[length], lang, kind, copy)
         for length in lengths
         for lang in ("en", "zh")
         for kind in _KINDS
-        for copy in range(_COPIES)
+        for copy in range(COPIES)
     ]
 
 
-def _row(seed: int, length: str, lang: str, kind: str, copy: int) -> dict[str, Any]:
+def row(seed: int, length: str, tokens: int, lang: str, kind: str, copy: int) -> dict[str, Any]:
+    """One question over about ``tokens`` tokens; ``length`` names the rung, and its prose is drawn by that name."""
     cluster = f"{lang}-{kind}-{copy + 1}"
     task = _KINDS[kind](rng("long_context", seed, cluster), lang, copy)
     return {
@@ -61,13 +62,13 @@ def _row(seed: int, length: str, lang: str, kind: str, copy: int) -> dict[str, A
         "length": length,
         "cluster": cluster,
         "tags": [kind, lang, length],
-        "text": _text(rng("long_context", seed, cluster, length), lang, LENGTHS[length], task),
+        "text": _text(rng("long_context", seed, cluster, length), lang, tokens, task),
         "question": task.question,
         "target": {"answer": task.answer},
     }
 
 
-def _text(random_: random.Random, lang: str, tokens: int, task: _Task) -> str:
+def _text(random_: random.Random, lang: str, tokens: int, task: Task) -> str:
     hidden = sum(len(sentence) for _, sentence in task.hidden)
     made = paragraphs(random_, lang, max(0, int(tokens * CHARS_PER_TOKEN[lang]) - hidden))
     places = [(p, s) for p, paragraph in enumerate(made) for s in range(len(paragraph))]
@@ -77,7 +78,7 @@ def _text(random_: random.Random, lang: str, tokens: int, task: _Task) -> str:
     return "\n\n".join(("" if lang == "zh" else " ").join(paragraph) for paragraph in made)
 
 
-def _needle(r: random.Random, lang: str, copy: int) -> _Task:
+def _needle(r: random.Random, lang: str, copy: int) -> Task:
     """One code among four of the same kind."""
     who, codes = names(r, lang, 4), r.sample(range(100_000, 1_000_000), 4)
     others = [depth for depth in _DEPTHS if depth != _DEPTHS[copy]]
@@ -88,10 +89,10 @@ def _needle(r: random.Random, lang: str, copy: int) -> _Task:
     else:
         lines = [f"The code of {name}'s locker is {code}." for name, code in zip(who, codes, strict=True)]
         question = f"What is the code of {who[0]}'s locker? Reply with the number alone."
-    return _Task(tuple(zip(depths, lines, strict=True)), question, codes[0])
+    return Task(tuple(zip(depths, lines, strict=True)), question, codes[0])
 
 
-def _several(r: random.Random, lang: str, copy: int) -> _Task:
+def _several(r: random.Random, lang: str, copy: int) -> Task:
     """Three numbers of six, asked for in an order that is not that of the text."""
     who, numbers = names(r, lang, 6), r.sample(range(100, 1000), 6)
     depths = list(_DEPTHS)
@@ -103,10 +104,10 @@ def _several(r: random.Random, lang: str, copy: int) -> _Task:
         lines = [f"{name} lives in room {number}." for name, number in zip(who, numbers, strict=True)]
         asked = f"{who[0]}, {who[1]} and {who[2]}"
         question = f"In which rooms do {asked} live? Reply only with a JSON list in this order, such as [1, 2, 3]."
-    return _Task(tuple(zip(depths, lines, strict=True)), question, numbers[:3])
+    return Task(tuple(zip(depths, lines, strict=True)), question, numbers[:3])
 
 
-def _sum(r: random.Random, lang: str, copy: int) -> _Task:
+def _sum(r: random.Random, lang: str, copy: int) -> Task:
     """Four deliveries to be added up, among three of another kind."""
     wanted, others = [r.randint(11, 49) for _ in range(4)], [r.randint(11, 49) for _ in range(3)]
     depths = r.sample([0.05 + 0.9 * step / 11 for step in range(12)], 7)
@@ -117,7 +118,7 @@ def _sum(r: random.Random, lang: str, copy: int) -> _Task:
         lines = [f"The mill received {n} sacks of barley." for n in wanted]
         lines += [f"The mill received {n} sacks of rye." for n in others]
         question = "How many sacks of barley did the mill receive in all? Add up every delivery; reply with one number."
-    return _Task(tuple(zip(depths, lines, strict=True)), question, sum(wanted))
+    return Task(tuple(zip(depths, lines, strict=True)), question, sum(wanted))
 
 
 _KINDS = {"needle": _needle, "several": _several, "sum": _sum}
