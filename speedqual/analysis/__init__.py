@@ -12,6 +12,8 @@ from typing import Any
 _HOMES = {
     "Cliffs": "cliffs",
     "CliffsResult": "cliffs",
+    "FirstUsable": "first_usable",
+    "FirstUsableResult": "first_usable",
     "Frontier": "frontier",
     "FrontierResult": "frontier",
     "Interval": "intervals",

@@ -15,6 +15,7 @@ from speedqual.grading.refusals import is_no_answer, is_refusal, says_not_stated
 
 __all__ = [
     "Stripped",
+    "blank_thinking",
     "fold",
     "is_no_answer",
     "is_refusal",
@@ -52,23 +53,41 @@ def strip_thinking(text: str) -> Stripped:
     A closing tag without an opening one ends thinking that began in the prompt. Tags inside a fence, between quotes
     or inside a reply that is JSON as a whole belong to the answer.
     """
+    spans, found, unclosed = _answer_spans(text)
+    joined = "".join(text[start:end] for start, end in spans)
+    return Stripped(joined.strip() if found else joined, found=found, unclosed=unclosed)
+
+
+def blank_thinking(text: str) -> str:
+    """``text`` with newlines in place of its thinking, so that every character of the answer stays where it was."""
+    spans, found, _ = _answer_spans(text)
+    if not found:
+        return text
+    kept, at = [], 0
+    for start, end in spans:
+        kept.append("\n" * (start - at) + text[start:end])
+        at = end
+    return "".join(kept) + "\n" * (len(text) - at)
+
+
+def _answer_spans(text: str) -> tuple[list[tuple[int, int]], bool, bool]:
+    """Where the answer stands between the thinking; whether there is thinking; whether it never ended."""
     if "<|channel|>" in text:
-        return _strip_harmony(text)
+        finals = [m.span("body") for m in _HARMONY.finditer(text) if m["channel"].lower() == "final"]
+        return finals, True, not finals
     if not _TAG.search(text) or _is_json(text):
-        return Stripped(text, found=False, unclosed=False)
-    kept: list[str] = []
+        return [(0, len(text))], False, False
+    kept: list[tuple[int, int]] = []
     at = 0
     found = False
     while (span := _next_block(text, at, first=not found)) is not None:
         start, end = span
         found = True
-        kept.append(text[at:start])
+        kept.append((at, start))
         if end is None:
-            return Stripped("".join(kept).strip(), found=True, unclosed=True)
+            return kept, True, True
         at = end
-    kept.append(text[at:])
-    joined = "".join(kept)
-    return Stripped(joined.strip() if found else joined, found=found, unclosed=False)
+    return [*kept, (at, len(text))], found, False
 
 
 def _next_block(text: str, at: int, *, first: bool) -> tuple[int, int | None] | None:
@@ -110,12 +129,6 @@ def _closes(tag: re.Match[str]) -> bool:
 
 def _name(tag: re.Match[str]) -> str:
     return (tag["name"] or tag["name2"] or tag["name3"]).lower()
-
-
-def _strip_harmony(text: str) -> Stripped:
-    messages = [(m["channel"].lower(), m["body"]) for m in _HARMONY.finditer(text)]
-    finals = [body for channel, body in messages if channel == "final"]
-    return Stripped("".join(finals).strip(), found=True, unclosed=not finals)
 
 
 def _is_json(text: str) -> bool:

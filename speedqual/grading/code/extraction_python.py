@@ -25,7 +25,7 @@ from speedqual.grading.code.python_text import (
     used_names,
 )
 
-__all__ = ["extract_python"]
+__all__ = ["extract_python", "is_program"]
 
 _DRAFT = re.compile(
     r"\b(?:first (?:try|attempt|version|idea)|draft|initial(?:ly)?|na[iï]ve|sketch)\b|初稿|草稿|尝试", re.IGNORECASE
@@ -40,7 +40,7 @@ _FINAL = re.compile(
 def extract_python(text: str, entry_point: str, prompts: Sequence[str]) -> Extracted:
     """The program of an answer that is not empty; ``prompts`` may hold the entry point's signature."""
     prompt = next((p for p in prompts if entry_point and signature_of(p, entry_point)[1]), "")
-    blocks = [] if _is_program(text) else [b for b in fences(text, Scan) if b.body.strip()]
+    blocks = [] if is_program(text) else [b for b in fences(text, Scan) if b.body.strip()]
     code = [b for b in blocks if canonical_language(b.language) == "python"]
     plain = [b for b in blocks if not b.language and _looks_like_code(b.body, entry_point)]
     chosen = _choose(text, [b for b in blocks if b in code or b in plain], entry_point, prompt)
@@ -55,7 +55,7 @@ def extract_python(text: str, entry_point: str, prompts: Sequence[str]) -> Extra
     return nothing(text, blocks)
 
 
-def _is_program(text: str) -> bool:
+def is_program(text: str) -> bool:
     """The whole answer is a program: it begins like one, and each fence mark in it lies within a string."""
     lines = text.split("\n")
     first = next((line for line in lines if line.strip()), "")

@@ -123,6 +123,10 @@ class CodeGrader:
             return _Judged("not_executed", "no sandbox of this machine passed its probe", parts)
         return self._run(self.sandbox, source, spec, parts)
 
+    def compiles(self, source: str, language: str = "python") -> bool | None:
+        """Whether a program, or a part of one, compiles; None = not known. Nothing of it is run."""
+        return self._check(source, canonical_language(language), self.options).ok
+
     def _check(self, source: str, language: str, row: Mapping[str, Any]) -> checkers.Check:
         if language != "python":
             return checkers.check(language, source, row)
