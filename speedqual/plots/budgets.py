@@ -7,7 +7,7 @@ import seaborn as sns
 from speedqual.analysis.budgets import BudgetsResult
 from speedqual.display.numbers import percent
 from speedqual.plots.axes import shorten
-from speedqual.plots.style import Drawing, Style, new_drawing, ramp, use
+from speedqual.plots.style import Drawing, Style, legible, new_drawing, ramp, use
 
 __all__ = ["plot"]
 
@@ -30,6 +30,7 @@ def plot(result: BudgetsResult, *, style: str | Style = "light", lang: str = "en
             met, ax=ax, cmap=ramp(look), vmin=0, vmax=1, annot=text.to_numpy(), fmt="", cbar=False, linewidths=1,
             linecolor=look.paper, annot_kws={"fontsize": 8}, xticklabels=names,
         )  # fmt: skip
+        legible(ax)
         ax.set(xlabel="", ylabel="")
         for tick in ax.get_xticklabels():
             tick.set(rotation=30, ha="right", rotation_mode="anchor")

@@ -15,11 +15,12 @@ from speedqual.analysis.frontier import FrontierResult
 from speedqual.analysis.gate import GateResult
 from speedqual.display.numbers import DASH, missing
 from speedqual.plots.axes import shorten
-from speedqual.plots.style import Drawing, Style, new_drawing, ramp, use
+from speedqual.plots.style import Drawing, Style, legible, new_drawing, ramp, use
 from speedqual.plots.words import PlotWords
 
 __all__ = ["dominance", "plot_degraded", "plot_gate"]
 
+_WRITTEN = 14  # candidates up to which a matrix has its numbers in the cells
 _SHAPES = {"good": "o", "bad": "X", "open": "D"}
 
 
@@ -137,9 +138,11 @@ def dominance(
         short = [shorten(n, 24) for n in names]
         sns.heatmap(
             matrix, ax=ax, cmap=ramp(look), vmin=0, vmax=1, square=True, cbar=False, linewidths=0.5,
-            linecolor=look.paper, annot=len(names) <= 14, fmt=".0%", annot_kws={"fontsize": 7},
+            linecolor=look.paper, annot=len(names) <= _WRITTEN, fmt=".0%", annot_kws={"fontsize": 7},
             xticklabels=short, yticklabels=short,
         )  # fmt: skip
+        if len(names) <= _WRITTEN:
+            legible(ax)
         ax.set_xlabel(look.say("axis.dominated"))
         ax.set_ylabel(look.say("axis.dominates"))
         for tick in ax.get_xticklabels():

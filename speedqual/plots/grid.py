@@ -8,7 +8,7 @@ from matplotlib.colors import LogNorm
 
 from speedqual.analysis.grid import GridResult
 from speedqual.display.numbers import amount, percent
-from speedqual.plots.style import Drawing, Style, new_drawing, ramp, use
+from speedqual.plots.style import Drawing, Style, legible, new_drawing, ramp, use
 
 __all__ = ["plot"]
 
@@ -33,6 +33,7 @@ def plot(result: GridResult, *, style: str | Style = "light", lang: str = "en", 
             wide, ax=ax, cmap=colours, norm=norm, annot=np.vectorize(tell)(values), fmt="", cbar=False,
             linewidths=1, linecolor=look.paper, annot_kws={"fontsize": 8},
         )  # fmt: skip
+        legible(ax)
         rows, columns = look.say.column(result.grid.rows), look.say.column(result.grid.columns)
         ax.set(xlabel=columns, ylabel=rows)
         quantity = look.say("axis.quality") if share else look.say.measure(m)

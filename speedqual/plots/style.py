@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import matplotlib as mpl
+import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib import font_manager
@@ -26,7 +27,21 @@ from matplotlib.figure import Figure
 from speedqual.errors import UsageError
 from speedqual.plots.words import PlotWords, plot_words
 
-__all__ = ["DARK", "LIGHT", "MARKERS", "Drawing", "Style", "new_drawing", "pick_style", "ramp", "save", "to_svg", "use"]
+__all__ = [
+    "DARK",
+    "LIGHT",
+    "MARKERS",
+    "Drawing",
+    "Style",
+    "fonts",
+    "legible",
+    "new_drawing",
+    "pick_style",
+    "ramp",
+    "save",
+    "to_svg",
+    "use",
+]
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 _CJK = ("Noto Sans CJK SC", "Noto Sans CJK JP", "Source Han Sans SC", "PingFang SC", "Microsoft YaHei", "SimHei")
@@ -87,6 +102,22 @@ def ramp(look: Style) -> Any:
     """A colour map from the paper to the front's colour, for heat maps."""
     palette = sns.light_palette if look.name == "light" else sns.dark_palette
     return palette(look.front, as_cmap=True)
+
+
+def legible(ax: Axes) -> None:
+    """Write the numbers of a heat map dark on light cells and light on dark ones (contrast at least 4 to 1)."""
+    mesh = cast(Any, ax.collections[0])
+    mesh.update_scalarmappable()
+    shown = ~np.ma.getmaskarray(mesh.get_array()).ravel()
+    for text, cell in zip(ax.texts, mesh.get_facecolors()[shown], strict=True):
+        text.set_color(LIGHT.ink if _luminance(cell) > 0.2 else LIGHT.paper)
+
+
+def _luminance(colour: Any) -> float:
+    """Relative luminance as in WCAG 2: 0 black, 1 white."""
+    channels = np.asarray(colour[:3], dtype=float)
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return float(linear @ (0.2126, 0.7152, 0.0722))
 
 
 @cache

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
+from typing import Any
 
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
 from plot_results import RESULTS, board, result_of, run
 
 from speedqual import display
@@ -67,6 +69,21 @@ def test_chinese_is_drawn_with_a_font_that_has_it() -> None:
 def test_dominance_matrix_is_drawn_with_its_numbers() -> None:
     figure = dominance(Frontier()(board(12)))
     assert figure.numbers.shape == (12, 13) and "row dominates" in figure.alt_text
+
+
+@pytest.mark.parametrize("style", ["light", "dark"])
+@pytest.mark.parametrize("name", ["budgets", "grid", "grid of quality"])
+def test_numbers_in_cells_have_contrast(name: str, style: str) -> None:
+    ax = result_of(name).plot(style=style).axes[0]
+    for text, cell in zip(ax.texts, ax.collections[0].get_facecolors(), strict=True):
+        ink, paper = sorted((luminance(to_rgb(text.get_color())), luminance(cell[:3])), reverse=True)
+        assert (ink + 0.05) / (paper + 0.05) >= 4.0, text.get_text()
+
+
+def luminance(colour: Any) -> float:
+    """WCAG 2, on sRGB in [0, 1]."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def test_html_form_has_the_picture_the_words_and_the_table_and_is_escaped() -> None:
