@@ -9,6 +9,8 @@ _HOMES = {
     "Estimate": "plan",
     "Finished": "watching",
     "Graded": "watching",
+    "LevelFinished": "watching",
+    "LevelStarted": "watching",
     "Limits": "settings",
     "Observer": "watching",
     "Policy": "policy",

@@ -23,7 +23,7 @@ from speedqual.running.plan import Plan
 from speedqual.running.route import Route
 from speedqual.running.settings import Settings
 
-__all__ = ["FORMAT", "HIDDEN", "candidates_of", "new_manifest", "new_session"]
+__all__ = ["FORMAT", "HIDDEN", "candidates_of", "new_manifest", "new_session", "starts_ns"]
 
 FORMAT = 1
 HIDDEN = "[not kept]"
@@ -53,6 +53,16 @@ def new_manifest(
         "sessions": [],
         "served": {},
         "client": {},
+        **({} if plan.load is None else {"load": dict(plan.load)}),
+    }
+
+
+def starts_ns(manifest: Mapping[str, Any]) -> dict[int, int]:
+    """The start of the run on each session's monotonic clock; sessions are tied together by their wall anchors."""
+    anchors = [session["anchor"] for session in manifest["sessions"]]
+    return {
+        number: anchor["monotonic_ns"] - (anchor["wall_ns"] - anchors[0]["wall_ns"])
+        for number, anchor in enumerate(anchors)
     }
 
 

@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from speedqual.endpoints.access import base_url_of, is_loopback
 from speedqual.endpoints.registry import endpoint
@@ -17,7 +17,17 @@ from speedqual.running.route import asked, asked_by, asked_of
 from speedqual.running.settings import Settings
 from speedqual.timing.cost import usage_cost_usd
 
-__all__ = ["CandidateEstimate", "Estimate", "Plan", "approx_tokens", "lanes", "machine_of", "make_plan", "text_tokens"]
+__all__ = [
+    "CandidateEstimate",
+    "Estimate",
+    "Plan",
+    "approx_tokens",
+    "by_name",
+    "lanes",
+    "machine_of",
+    "make_plan",
+    "text_tokens",
+]
 
 IMAGE_TOKENS = 800
 
@@ -26,11 +36,15 @@ Named = TypeVar("Named", Candidate, EvalSet)
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Every trial of a run in order, and the candidates and eval sets they name."""
+    """Every trial of a run in order, and the candidates and eval sets they name.
+
+    ``load``: of a load test, which makes its trials as it goes, what the manifest keeps of its plan.
+    """
 
     trials: tuple[Trial, ...]
     candidates: Mapping[str, Candidate]
     evalsets: Mapping[str, EvalSet]
+    load: Mapping[str, Any] | None = None
 
     def prompts(self) -> Iterator[tuple[Trial, Candidate, Prompt]]:
         """Each trial, who may be asked it (a route: both its lanes), and the prompt of that one."""
@@ -144,10 +158,10 @@ def make_plan(candidates: Sequence[Candidate], evalsets: Sequence[EvalSet], sett
 
     So a machine that slows down in mid-run slows all candidates alike. The same arguments give the same order.
     """
-    by_name = _by_name("candidate", candidates)
+    who = by_name("candidate", candidates)
     asked(candidates)  # a lane must not be named like another candidate
-    sets = _by_name("eval set", evalsets)
-    if not by_name or not sets or not all(evalset.items for evalset in evalsets):
+    sets = by_name("eval set", evalsets)
+    if not who or not sets or not all(evalset.items for evalset in evalsets):
         raise UsageError("nothing to ask", fix="Give at least one candidate, and eval sets that have items")
     rng = random.Random(settings.seed)
     questions = [
@@ -160,13 +174,14 @@ def make_plan(candidates: Sequence[Candidate], evalsets: Sequence[EvalSet], sett
     questions.sort(key=lambda question: question[0])  # a whole repeat before the next; the shuffle stays inside
     trials: list[Trial] = []
     for repeat, evalset_name, item_id in questions:
-        block = list(by_name)
+        block = list(who)
         rng.shuffle(block)
         trials += [Trial(candidate=name, evalset=evalset_name, item=item_id, repeat=repeat) for name in block]
-    return Plan(tuple(trials), by_name, sets)
+    return Plan(tuple(trials), who, sets)
 
 
-def _by_name(kind: str, things: Sequence[Named]) -> dict[str, Named]:
+def by_name(kind: str, things: Sequence[Named]) -> dict[str, Named]:
+    """The things by their names. Raises UsageError when two have the same."""
     found: dict[str, Named] = {}
     for thing in things:
         if thing.name in found:

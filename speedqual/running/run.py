@@ -15,7 +15,7 @@ from speedqual.running import table
 from speedqual.running.analyses import analysis
 from speedqual.running.codec import decode_record, key_of
 from speedqual.running.layout import Layout
-from speedqual.running.manifest import FORMAT, candidates_of
+from speedqual.running.manifest import FORMAT, candidates_of, starts_ns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,18 +108,10 @@ class Run:
         return frame
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        rows = table.Rows(self.name, self.candidates, self.evalsets, self._starts_ns())
+        rows = table.Rows(self.name, self.candidates, self.evalsets, starts_ns(self.manifest))
         grades = self.grades
         for line in self.layout.lines(self.layout.records):
             yield rows.row(decode_record(line, grade=grades.get(key_of(line))), line["session"])
-
-    def _starts_ns(self) -> dict[int, int]:
-        """The start of the run on each session's monotonic clock; sessions are tied together by their wall anchors."""
-        anchors = [session["anchor"] for session in self.manifest["sessions"]]
-        return {
-            number: anchor["monotonic_ns"] - (anchor["wall_ns"] - anchors[0]["wall_ns"])
-            for number, anchor in enumerate(anchors)
-        }
 
     def _stamp(self) -> dict[str, Any]:
         """What the table is made from: it is made again when a size has changed."""

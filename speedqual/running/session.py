@@ -11,7 +11,7 @@ from typing import Any
 
 from speedqual.clock import Clock
 from speedqual.errors import RunFolderError, SpeedqualError, StorageError, UsageError
-from speedqual.records import Price, Record
+from speedqual.records import Price, Record, content_hash
 from speedqual.running.codec import key_of
 from speedqual.running.journal import Journal
 from speedqual.running.layout import Layout
@@ -73,7 +73,14 @@ def _facts(manifest: Mapping[str, Any], plan: Plan, settings: Settings) -> Itera
         sorted(f"{entry['name']} ({entry['hash']})" for entry in manifest["evalsets"]),
         sorted(f"{evalset.name} ({evalset.hash})" for evalset in plan.evalsets.values()),
     )
-    yield "number of trials", manifest["n_trials"], len(plan.trials)
+    if plan.load is None and "load" not in manifest:
+        yield "number of trials", manifest["n_trials"], len(plan.trials)
+    else:
+        yield "load plan", _plan_of(manifest.get("load")), _plan_of(plan.load)
+
+
+def _plan_of(load: Mapping[str, Any] | None) -> str:
+    return "no load test" if load is None else f"load test {content_hash(load['plan'])}"
 
 
 class Session:
@@ -100,6 +107,11 @@ class Session:
         self._journal.put(record)
         self.n_done += 1
         await self._journal.room()
+
+    def note_manifest(self) -> None:
+        """Write the manifest as it stands, so that a kill leaves what it says so far."""
+        self.manifest["n_done"] = self.n_done
+        self.layout.write_json(self.layout.manifest, self.manifest)
 
     def finish(self, clock: Clock) -> None:
         """Make all records durable, then say in the manifest how it ended. Raises StorageError when the disk failed."""

@@ -85,6 +85,7 @@ class Trials:
                 n_done=session.n_done,
                 candidates=tuple(plan.candidates),
                 evalsets=tuple(plan.evalsets),
+                limits=self.settings.limits,
             )
         )
 

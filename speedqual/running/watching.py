@@ -6,14 +6,25 @@ import logging
 import queue
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
 from speedqual.records import Grade, Trial
 from speedqual.running.settings import Limits
 
-__all__ = ["Finished", "Graded", "Observer", "RunEvent", "Started", "TrialFinished", "TrialStarted", "Watchers"]
+__all__ = [
+    "Finished",
+    "Graded",
+    "LevelFinished",
+    "LevelStarted",
+    "Observer",
+    "RunEvent",
+    "Started",
+    "TrialFinished",
+    "TrialStarted",
+    "Watchers",
+]
 
 _log = logging.getLogger("speedqual.running")
 
@@ -28,7 +39,7 @@ class Started:
     n_done: int
     candidates: tuple[str, ...]
     evalsets: tuple[str, ...]
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +80,33 @@ class Finished:
     n_done: int
 
 
-RunEvent = Started | TrialStarted | TrialFinished | Graded | Finished
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelStarted:
+    """A level of a load test begins. ``n_planned`` requests, ``duration_s`` of arrivals; None = open-ended."""
+
+    candidate: str
+    layer: str
+    level: str
+    x: float
+    unit: str
+    n_planned: int | None
+    duration_s: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelFinished:
+    """A level is over and drained: ``ended`` completed | budget | slo | breaker | skipped, and why."""
+
+    candidate: str
+    layer: str
+    level: str
+    n_sent: int
+    ended: str
+    why: str
+    client_limit: str  # why the client was the limit; empty = it was not
+
+
+RunEvent = Started | TrialStarted | TrialFinished | LevelStarted | LevelFinished | Graded | Finished
 Observer = Callable[[RunEvent], None]
 
 
