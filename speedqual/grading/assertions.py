@@ -21,7 +21,7 @@ from speedqual.grading.patterns import compiled, found
 from speedqual.grading.refusals import is_refusal
 from speedqual.grading.reply import failed, look
 from speedqual.grading.schema import check_schema, violations
-from speedqual.grading.text import fold
+from speedqual.grading.text import fold, is_blank
 from speedqual.records import Answer, EvalSet, Grade, Item
 
 __all__ = ["TYPES", "VERSION", "AssertionsGrader", "make"]
@@ -167,7 +167,7 @@ class AssertionsGrader:
     def __call__(self, answer: Answer, item: Item) -> Grade:
         """All assertions on one reply, without its thinking."""
         reply = look(answer)
-        if not reply.text.strip():
+        if is_blank(reply.text):
             failure = "truncated" if reply.unfinished else "no_answer"
             return failed(failure, "the reply is empty", version=VERSION, flags=reply.flags)  # type: ignore[arg-type]
         assertions = self.known.get(item.id) or _read(item, "an item")

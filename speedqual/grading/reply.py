@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from speedqual.grading.text import is_no_answer, is_refusal, strip_thinking
+from speedqual.grading.text import is_blank, is_no_answer, is_refusal, strip_thinking
 from speedqual.records import Answer, Failure, Grade
 
 __all__ = ["Reply", "failed", "look"]
@@ -40,7 +40,7 @@ def failed(failure: Failure, why: str, *, version: str, how: str = "", flags: tu
 
 def nothing_given(reply: Reply, answer: Answer, *, version: str) -> Grade | None:
     """The grade of a reply without any answer in it, None when there may be one. Look for an answer first."""
-    if not reply.text.strip():
+    if is_blank(reply.text):
         if reply.unfinished:
             why = "the thinking had no end" if reply.lost else "the token limit came before the answer"
             return failed("truncated", why, version=version, flags=reply.flags)

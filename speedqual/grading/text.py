@@ -17,6 +17,7 @@ __all__ = [
     "Stripped",
     "blank_thinking",
     "fold",
+    "is_blank",
     "is_no_answer",
     "is_refusal",
     "plain",
@@ -150,6 +151,14 @@ _LOOKALIKES = str.maketrans(
         **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", ""),
     }
 )
+
+
+_NOTHING = re.compile("[\\s\u200b-\u200f\u2060-\u2064\ufeff\u00ad\u180e\u2800\u3164\x00]*\\Z")
+
+
+def is_blank(text: str) -> bool:
+    """Whether a reader sees nothing: white space, zero-width characters and byte order marks alone."""
+    return _NOTHING.match(text) is not None
 
 
 def squeeze(text: str) -> str:

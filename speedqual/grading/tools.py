@@ -19,6 +19,7 @@ from speedqual.grading.exact import make as make_exact
 from speedqual.grading.jsontext import find_json, is_bare_json, loads
 from speedqual.grading.options import options_of
 from speedqual.grading.reply import Reply, failed, look, nothing_given
+from speedqual.grading.text import is_blank
 from speedqual.grading.toolargs import Wanted, differences, wanted_of
 from speedqual.records import Answer, EvalSet, Failure, Grade, GraderSpec, Item, ToolCall
 
@@ -82,7 +83,7 @@ class ToolsGrader:
         return _compared(wanted, calls, reply)
 
     def _from_result(self, answer: Answer, item: Item, made: list[_Call], reply: Reply) -> Grade:
-        if made and not reply.text.strip():
+        if made and is_blank(reply.text):
             return failed("no_answer", "a function is called again instead of answering", version=VERSION)
         if is_bare_json(reply.text):
             return _failed("wrong_format", "repeats a result as JSON instead of answering", made, reply)
@@ -118,9 +119,9 @@ def _abstained(answer: Answer, calls: list[_Call], reply: Reply) -> Grade:
     if calls:
         return _failed("invented_field", f"calls {calls[0].name}, and no function fits", calls, reply)
     silent = nothing_given(reply, answer, version=VERSION)
-    if silent is not None and silent.failure in ("truncated", "refused") and not reply.text.strip():
+    if silent is not None and silent.failure in ("truncated", "refused") and is_blank(reply.text):
         return silent
-    if not reply.text.strip():
+    if is_blank(reply.text):
         return failed("no_answer", "the reply is empty", version=VERSION, flags=reply.flags)
     return _grade(1.0, 1.0, "none", "no function is called, and none fits", [], reply)
 

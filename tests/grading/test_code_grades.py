@@ -329,7 +329,7 @@ class TestLimits:
     )  # fmt: skip
     def test_each_limit_has_its_name(self, body: str, failure: str) -> None:
         once = {"entry_point": "f", "cases": [{"args": [1], "expect": 1}]}
-        fails(f"def f(x):\n    {body}", failure, once, cpu_s=1)
+        fails(f"def f(x):\n    {body}", failure, once, cpu_s=1 if failure == "time_limit" else 5)
 
     @pytest.mark.slow
     def test_a_flood_stays_outside_this_process(self) -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from speedqual.grading.code.extraction_other import extract_other
 from speedqual.grading.code.extraction_python import extract_python
 from speedqual.grading.code.found import ALIASES, Extracted, canonical_language
+from speedqual.grading.text import is_blank
 
 __all__ = ["ALIASES", "Extracted", "canonical_language", "extract"]
+
+
+_LINE_END = re.compile(r"\r\n?")
 
 
 def extract(text: str, *, language: str, entry_point: str = "", prompts: Sequence[str] = ()) -> Extracted:
@@ -16,9 +21,9 @@ def extract(text: str, *, language: str, entry_point: str = "", prompts: Sequenc
 
     ``prompts``: texts of the item that may hold a signature.
     """
-    if not text.strip():
+    if is_blank(text):
         return Extracted(failure="no_answer", how="the answer is empty")
-    text = text.replace("\r\n", "\n").removeprefix("\ufeff")
+    text = _LINE_END.sub("\n", text).lstrip("\ufeff\u200b\u2060")
     if language == "python":
         return extract_python(text, entry_point, prompts)
     return extract_other(text, language, entry_point)

@@ -5,13 +5,23 @@ from __future__ import annotations
 import json
 import re
 
-from speedqual.grading.code.fences import fences
+from speedqual.grading.code.fences import Fence, fences
 from speedqual.grading.code.found import Extracted, canonical_language, nothing
 
 __all__ = ["extract_other"]
 
 MAX_TRIES = 200
 """Brackets tried as the beginning of a JSON value: each try may read to the end."""
+_DEFINES = (
+    r"\b(?:function\*?|func|fn|class|struct|enum|interface|trait|record|type|union|def|typedef|module|namespace)"
+    r"[ \t]+(?:\([^)\n]*\)[ \t]*)?{name}\b"  # Go's receiver stands before the name
+    r"|\b(?:const|let|var|static|auto)\b[^=;\n]*\b{name}\b\s*(?::[^=\n]+)?=(?!=)"
+    r"|^[ \t]*(?:export[ \t]+(?:default[ \t]+)?)?(?:[\w.]+\.)?{name}[ \t]*=(?![=>])"
+    r"|^[ \t]*(?:[A-Za-z_][\w:<>,&*\[\]. \t]*[ \t&*])?{name}[ \t]*\([^;{{}}]*\)[^;{{}}()=]*\{{"
+    r"|\b(?i:create)\b[^;\n]*\b{name}\b"
+)
+"""What defines a name in the languages that are not Python: words of definition, assignments, a name before
+parameters and a brace (C, Java, methods, Bash), SQL's create."""
 _BRACKET = re.compile(r"[{\[]")
 
 
@@ -22,18 +32,29 @@ def extract_other(text: str, language: str, entry_point: str) -> Extracted:
     blocks = [block for block in fences(text) if block.body.strip()]
     tagged = [b for b in blocks if canonical_language(b.language) == language]
     usable = tagged or [b for b in blocks if not b.language]
-    word = re.compile(rf"\b{re.escape(entry_point)}\b") if entry_point else None
-    naming = [b for b in usable if word and word.search(b.body)]
-    picked = (naming or usable)[-1:]
-    if picked:
-        how = "the last fence of the language" if tagged else "the last fence without a language"
-        return Extracted(picked[0].body, how, cut=not picked[0].closed)
+    if usable:
+        picked, what = _last_of(usable, entry_point)
+        how = f"the last fence {what}" + ("of the language" if tagged else "without a language")
+        return Extracted(picked.body, how, cut=not picked.closed)
     if blocks:
         return nothing(text, blocks)
     body = _loose(re.sub(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*$", "", text, flags=re.MULTILINE), language)
     if body:
         return Extracted(body, "the answer without a fence")
     return nothing(text, blocks)
+
+
+def _last_of(blocks: list[Fence], name: str) -> tuple[Fence, str]:
+    """The last block that defines the name, else the last that says it, else the last of all; how it was chosen."""
+    if name:
+        word = re.escape(name)
+        defines = re.compile(_DEFINES.format(name=word), re.MULTILINE)
+        says = re.compile(rf"\b{word}\b")
+        for pattern, what in ((defines, f"that defines {name}, "), (says, f"that names {name}, ")):
+            found = [block for block in blocks if pattern.search(block.body)]
+            if found:
+                return found[-1], what
+    return blocks[-1], ""
 
 
 def _is_json(text: str) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 
 from speedqual.grading.code.fences import Fence, fences
 from speedqual.grading.code.found import Extracted, canonical_language, nothing
@@ -84,11 +85,19 @@ def _choose(text: str, code: list[Fence], entry_point: str, prompt: str) -> Extr
     if not defining:
         return _without_definition(code, bodies, entry_point, prompt)
     at = defining[-1]
-    parts = _needed(at, bodies, entry_point, _prelude(prompt, entry_point))
+    prelude = _prelude(prompt, entry_point)
+    parts = _needed(at, bodies, entry_point, prelude)
     flags = ["ambiguous"] if _is_ambiguous(text, code, bodies, defining) else []
     how = "the only fence that defines" if len(defining) == 1 else "the last fence that defines"
     joined = f", joined with {len(parts) - 1} more" if len(parts) > 1 else ""
-    return Extracted("\n\n".join(parts), f"{how} {entry_point}{joined}", tuple(flags), cut=not code[at].closed)
+    alone = "\n\n".join(part for part in parts if part is bodies[at] or part in prelude)
+    return Extracted(
+        "\n\n".join(parts),
+        f"{how} {entry_point}{joined}",
+        tuple(flags),
+        cut=not code[at].closed,
+        alone=alone if joined else "",
+    )
 
 
 def _without_definition(code: list[Fence], bodies: list[str], entry_point: str, prompt: str) -> Extracted:
@@ -169,7 +178,7 @@ def _unfenced(text: str, entry_point: str, prompt: str) -> Extracted | None:
     picked = _choose(text, found, entry_point, prompt)
     if picked is None:
         return None
-    return Extracted(picked.source, picked.how.replace("fence", "unfenced piece"), picked.flags)
+    return replace(picked, how=picked.how.replace("fence", "unfenced piece"), cut=False)
 
 
 def _all_statements(lines: list[str]) -> bool:

@@ -42,6 +42,7 @@ class Extracted:
     flags: tuple[str, ...] = ()
     failure: Failure = "none"
     cut: bool = False  # the block never ended, so a token limit may have cut it
+    alone: str = ""  # the chosen block without those that were joined to it
 
 
 def canonical_language(word: str) -> str:

@@ -92,7 +92,12 @@ class CodeGrader:
         if found.cut and answer.stop == "length":
             return self._verdict(_Judged("truncated", "cut by the token limit inside the program"), found)
         judged = self._judge(found.source, spec, language, {**self.options, **item.row})
-        if judged.failure == "does_not_compile" and answer.stop == "length":
+        if judged.failure == "does_not_compile" and found.alone:
+            alone = self._judge(found.alone, spec, language, {**self.options, **item.row})
+            if alone.failure != "does_not_compile":
+                how = f"{found.how}, which does not compile and is left out"
+                judged, found = alone, replace(found, source=found.alone, how=how)
+        if judged.failure == "does_not_compile" and answer.stop == "length" and _ends_with(stripped.text, found.source):
             judged = replace(judged, failure="truncated", why=f"cut by the token limit: {judged.why}")
         if judged.passed or judged.failure in UNGRADED_FAILURES or language != "python":
             return self._verdict(judged, found)
@@ -178,6 +183,11 @@ class CodeGrader:
     def _own_flags(self) -> Iterator[str]:
         if self.sandbox is not None and self.sandbox.backend == "none":
             yield "no_sandbox"
+
+
+def _ends_with(text: str, source: str) -> bool:
+    """Whether nothing stands after the program, not even a closing fence: then a token limit may have cut it."""
+    return text.rstrip().endswith(source.rstrip().rpartition("\n")[2].strip())
 
 
 def _without_program(found: Extracted, text: str, answer: Answer) -> _Judged:

@@ -16,6 +16,7 @@ __all__ = [
     "inside_strings",
     "signature_of",
     "used_names",
+    "without_text",
 ]
 
 _TOKEN = re.compile(r"'''|\"\"\"|'|\"|#|[()\[\]{}]")
@@ -126,9 +127,29 @@ def defined_names(source: str) -> set[str]:
     return names
 
 
+_NO_CODE = re.compile(
+    r"(?P<f>\b[fF][rR]?|\b[rR][fF])?(?:"
+    r"\"\"\"(?:[^\"\\]|\\.|\"(?!\"\"))*(?:\"\"\"|\Z)|'''(?:[^'\\]|\\.|'(?!''))*(?:'''|\Z)"
+    r"|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')|#[^\n]*",
+    re.DOTALL,
+)
+_USED = re.compile(r"(?<![.\w])[A-Za-z_]\w*\b(?!\s*=(?!=))")
+"""A word that is neither an attribute nor the target of an assignment or the name of an argument."""
+_IN_BRACES = re.compile(r"\{([^{}]*)\}")
+
+
+def without_text(source: str) -> str:
+    """The program without its comments and strings; of f-strings the expressions in braces stay."""
+
+    def kept(found: re.Match[str]) -> str:
+        return f" {' '.join(_IN_BRACES.findall(found[0]))} " if found["f"] else ' "" '
+
+    return _NO_CODE.sub(kept, source)
+
+
 def used_names(source: str) -> set[str]:
-    """Every word of the text: what it may need from elsewhere."""
-    return set(_WORD.findall(source))
+    """Every word of the code itself: what it may need from elsewhere. What comments and strings say needs nothing."""
+    return set(_USED.findall(without_text(source)))
 
 
 _BOUND = re.compile(
