@@ -182,12 +182,15 @@ def _prefix(builder: _Builder) -> Iterator[Level]:
 
 
 def _cold(builder: _Builder) -> Iterator[Level]:
-    """A short answer after a pause, on the connection that was kept and on a new one."""
+    """A short answer after a pause, on the connection that was kept and on a new one.
+
+    The first request of a level is one more: it has waited for nothing.
+    """
     scale = builder.scale
     asked = builder.asking(long_input(_COLD_TOKENS, builder.seed, langs=scale.langs))
     for idle_s in scale.idle_s:
         for note in ("kept connection", "new connection"):
-            level = _alone("cold", f"after {idle_s:g} s, {note}", idle_s, "s", asked, scale.idle_n)
+            level = _alone("cold", f"after {idle_s:g} s, {note}", idle_s, "s", asked, scale.idle_n + 1)
             yield replace(level, arrivals=f"users:1,think={idle_s:g}", note=note)
 
 
