@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
+from speedqual import display
+from speedqual.errors import SpeedqualError
 from speedqual.records import Grade, Trial
 from speedqual.running.settings import Limits
 
@@ -111,10 +113,14 @@ Observer = Callable[[RunEvent], None]
 
 
 class Watchers:
-    """Calls every observer with every event, in order, on a thread of its own. One that raises is logged, no more."""
+    """Calls every observer with every event, in order, on a thread of its own. One that raises is logged, no more.
+
+    Where nobody brought one, a notebook offers its live view (``live:Watchers`` among the renderers).
+    """
 
     def __init__(self, observers: Sequence[Observer]) -> None:
-        self._observers = tuple(observers)
+        self._observers = tuple(observers) or self._offered()
+        self._ended = False
         self._queue: queue.SimpleQueue[RunEvent | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="speedqual-watchers", daemon=True)
 
@@ -127,12 +133,21 @@ class Watchers:
         self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._observers:
+            if kind is not None and not self._ended:  # it failed before there was a folder to say so
+                status = "failed" if issubclass(kind, Exception) else "interrupted"
+                self.tell(Finished(run="", status=status, why=_words(exc), n_trials=0, n_done=0))
             self._queue.put(None)
             self._thread.join(timeout=10)  # an observer that hangs does not hold the run
+
+    def _offered(self) -> tuple[Observer, ...]:
+        offer = display.find("live", self)
+        seen = None if offer is None else offer(self)
+        return () if seen is None else (seen,)
 
     def tell(self, event: RunEvent) -> None:
         """Queue an event; returns at once."""
         if self._observers:
+            self._ended = self._ended or isinstance(event, Finished)
             self._queue.put(event)
 
     def _work(self) -> None:
@@ -142,3 +157,8 @@ class Watchers:
                     observer(event)
                 except Exception:
                     _log.warning("an observer failed at %s", type(event).__name__, exc_info=True)
+
+
+def _words(fault: BaseException | None) -> str:
+    """What a fault says of itself; that of others may hold a path, so only its name."""
+    return str(fault) if isinstance(fault, SpeedqualError) else type(fault).__name__
