@@ -18,6 +18,7 @@ from speedqual.analysis.draws import multinomial_weights, simultaneous_factor
 from speedqual.analysis.intervals import cluster_sums
 from speedqual.analysis.measures import Measure, find_measure
 from speedqual.analysis.tidy import Table, tidy
+from speedqual.display.numbers import percent
 from speedqual.errors import UsageError
 
 __all__ = ["Deadlines", "DeadlinesResult", "curve_at"]
@@ -212,5 +213,5 @@ def _verdict(switches: pd.DataFrame, m: Measure) -> str:
     for row in switches.to_dict("records"):
         until = "and beyond" if row["end"] is None or pd.isna(row["end"]) else f"to {say_limit(row['end'], m)}"
         start = say_limit(row["start"], m)
-        parts.append(f"{row['candidate']} {within} {start} {until} ({row['quality']:.0%} by its end)")
+        parts.append(f"{row['candidate']} {within} {start} {until} ({percent(row['quality'])} by its end)")
     return "Best: " + "; ".join(parts) + "."

@@ -11,6 +11,7 @@ import pandas as pd
 from speedqual.analysis.intervals import wilson_upper
 from speedqual.analysis.ladders import Ladder
 from speedqual.analysis.tidy import Table
+from speedqual.display.numbers import share
 from speedqual.records import GRADED_OUTCOMES, UNGRADED_FAILURES
 
 __all__ = ["Fault", "step_fault", "suspicious_groups"]
@@ -60,7 +61,7 @@ _CHECKS = (
 
 
 def _say(what: str, before: dict[str, float], after: dict[str, float]) -> str:
-    return f"{what} went from {before[what]:.0%} to {after[what]:.0%}"
+    return f"{what} went from {share(before[what])} to {share(after[what])}"
 
 
 def _rates(raw: pd.DataFrame, ladder: Ladder, rung: int) -> dict[str, float]:
@@ -128,10 +129,10 @@ def suspicious_groups(table: Table, column: str = "cluster", least: int = 20) ->
         for i in np.flatnonzero((n[:, j] >= least) & (score[:, j] < expected - 0.3)):
             weaker = [k for k in others if overall[k] < overall[j] and score[i, k] > score[i, j]]
             if weaker and wilson_upper(score[i, j] * n[i, j], n[i, j]) < expected[i] - 0.3:
-                rival = f"the weaker {table.names[weaker[0]]} reaches {score[i, weaker[0]]:.0%}"
+                rival = f"the weaker {table.names[weaker[0]]} reaches {share(score[i, weaker[0]])}"
                 found.append(
-                    f"grader fault suspected: {name} scores {score[i, j]:.0%} in {groups[i]} (about {expected[i]:.0%} "
-                    f"would fit its other groups, and {rival})"
+                    f"grader fault suspected: {name} scores {share(score[i, j])} in {groups[i]} "
+                    f"(about {share(expected[i])} would fit its other groups, and {rival})"
                 )
     return found
 

@@ -22,6 +22,7 @@ from speedqual.analysis.intervals import Interval
 from speedqual.analysis.measures import Measure, find_measure
 from speedqual.analysis.plane import Plane
 from speedqual.analysis.tidy import Table, tidy
+from speedqual.display.numbers import percent
 from speedqual.errors import UsageError
 
 __all__ = ["Frontier", "FrontierResult"]
@@ -237,6 +238,7 @@ def _verdict(table: pd.DataFrame, front: list[str], m: Measure, floor: float | N
     if floor is None:
         return head
     if recommended:
-        return f"{head} {_most(m)} that surely reaches the floor of {floor:.0%}: {recommended}."
+        return f"{head} {_most(m)} that surely reaches the floor of {percent(floor)}: {recommended}."
     unsure = int((table["floor"] == "cannot tell").sum())
-    return f"{head} None surely reaches the floor of {floor:.0%}" + (f"; {unsure} cannot be told." if unsure else ".")
+    head = f"{head} None surely reaches the floor of {percent(floor)}"
+    return f"{head}; {unsure} cannot be told." if unsure else f"{head}."

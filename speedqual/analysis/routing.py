@@ -19,6 +19,7 @@ from speedqual.analysis.faults import suspicious_groups
 from speedqual.analysis.features import additive_gain, as_groups, cross_fitted, easy_groups, folds_of
 from speedqual.analysis.replay import TIMES, Outcome, Replay
 from speedqual.analysis.tidy import Table, tidy
+from speedqual.display.numbers import share
 from speedqual.errors import UsageError
 from speedqual.running.policy import Policy
 
@@ -279,7 +280,7 @@ def _sent(y: Array, gain: Array, shares: Array) -> Array:
 
 
 def _bargain(row: dict[str, Any]) -> str:
-    quality = f"{row['of_strong_quality']:.0%} of its quality"
+    quality = f"{share(row['of_strong_quality'])} of its quality"
     if row["of_strong_cost"] is not None:
-        return f"{quality} at {row['of_strong_cost']:.0%} of its cost"
-    return f"{quality} with {row['share_strong']:.0%} of the items sent to it"
+        return f"{quality} at {share(row['of_strong_cost'])} of its cost"
+    return f"{quality} with {share(row['share_strong'])} of the items sent to it"

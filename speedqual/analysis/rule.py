@@ -19,6 +19,7 @@ from speedqual.analysis.intervals import holm
 from speedqual.analysis.jumps import Steps, measure_steps, trend_contrast
 from speedqual.analysis.ladders import Ladder
 from speedqual.analysis.tidy import Table
+from speedqual.display.numbers import share
 
 __all__ = ["LABELS", "Judged", "Rule", "judge_ladder"]
 
@@ -103,7 +104,7 @@ def _pick(ladder: Ladder, s: Steps, labels: list[str], rule: Rule, power: float)
             best = max(steps, key=lambda i: s.drop[i])
             return Judged(ladder, label, best + 1, s, tuple(labels), _p_of(s, best), _missing(ladder, s, best, rule))
     if power < 0.8:
-        why = f"n is too small: a drop of 20 points would be seen with {power:.0%} power"
+        why = f"n is too small: a drop of 20 points would be seen with {share(power)} power"
         return Judged(ladder, "cannot tell", None, s, tuple(labels), None, why)
     return Judged(ladder, "none", None, s, tuple(labels), None)
 

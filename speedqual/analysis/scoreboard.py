@@ -101,7 +101,7 @@ def _verdict(table: pd.DataFrame, by: str) -> str:
     if not len(table) or table["quality"].isna().all():
         return "Nothing was graded."
     best = table.iloc[0]
-    return f"Highest delivered quality: {best[by]} at {best['quality']:.2f}."
+    return f"Highest delivered quality: {best[by]} at {numbers.score(best['quality'])}."
 
 
 def _notes(table: pd.DataFrame) -> tuple[str, ...]:
@@ -123,7 +123,7 @@ def scoreboard_rows(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
 
 
 def _interval(lo: float | None, hi: float | None) -> str:
-    return numbers.DASH if numbers.missing(lo) else f"{numbers.score(lo)}–{numbers.score(hi)}"
+    return numbers.DASH if numbers.missing(lo) else f"{numbers.score(lo).removesuffix(' %')}–{numbers.score(hi)}"
 
 
 def _cells(row: dict[Any, Any], by: str) -> list[str]:

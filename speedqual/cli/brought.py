@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from speedqual.display.numbers import cell
 from speedqual.errors import UsageError
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def give(
     from speedqual.cli.table import text_table
 
     rows = [
-        [_cell(name, value) for name, value in zip(shown.columns, row, strict=True)] for row in shown.head(most).values
+        [cell(name, value) for name, value in zip(shown.columns, row, strict=True)] for row in shown.head(most).values
     ]
     if rows:
         click.echo(text_table([str(c) for c in shown.columns], rows))
@@ -135,23 +136,6 @@ def give(
         click.echo(f"note: {note}", err=True)
     if plot_file is not None:
         click.echo(f"drawn: {plot_file}", err=True)
-
-
-def _cell(column: str, value: Any) -> str:
-    if value is None or value != value:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else ""
-    if isinstance(value, float):
-        return f"{value:.1%}" if _is_share(column) else f"{value:,.4g}"
-    return str(value)
-
-
-_SHARES = ("quality", "p_on", "regret", "drop", "lower_bound", "share", "gap", "floor_", "met")
-
-
-def _is_share(column: str) -> bool:
-    return column.startswith(_SHARES)
 
 
 def picked(table: pd.DataFrame, wanted: Sequence[str]) -> pd.DataFrame:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 __all__ = [
     "amount",
+    "cell",
     "count",
     "milliseconds",
     "missing",
@@ -26,9 +28,18 @@ def missing(value: float | None) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
+def percent(value: float | None) -> str:
+    """A share in percent, to a tenth where it is no whole number.
+
+    >>> percent(0.8), percent(0.7194), percent(0.925)
+    ('80 %', '71.9 %', '92.5 %')
+    """
+    return DASH if value is None or missing(value) else f"{100 * value:.1f}".removesuffix(".0") + " %"
+
+
 def score(value: float | None) -> str:
-    """A quality in [0, 1] with two decimals."""
-    return DASH if missing(value) else f"{value:.2f}"
+    """A quality in [0, 1], or a difference of two: in percent, as on the axes of figures."""
+    return percent(value)
 
 
 def points(value: float | None) -> str:
@@ -74,15 +85,6 @@ def count(value: float | None) -> str:
     return DASH if value is None or missing(value) else f"{int(value):,}"
 
 
-def percent(value: float) -> str:
-    """A share as an axis marks it.
-
-    >>> percent(0.8)
-    '80 %'
-    """
-    return f"{100 * value:.0f} %"
-
-
 def amount(value: float, unit: str) -> str:
     """A quantity as a tick or a cell shows it.
 
@@ -94,6 +96,32 @@ def amount(value: float, unit: str) -> str:
     if unit == "USD":
         return f"${_digits(value)}"
     return f"{_digits(value)} {unit}".strip()
+
+
+def cell(column: str, value: object) -> str:
+    """A value of an analysis table as a terminal shows it: its column says what it is.
+
+    >>> cell("quality_lo", 0.7194), cell("ttft_ms", 1234.5), cell("n", 24), cell("on_front", True)
+    ('71.9 %', '1,234', '24', 'yes')
+    """
+    if value is None or value != value:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else ""
+    if not isinstance(value, float):
+        return str(value)
+    for named, form in _FORMS:
+        if named(column):
+            return form(value)
+    return _digits(value)
+
+
+_SHARES = ("quality", "p_on", "regret", "drop", "lower_bound", "share", "gap", "floor_", "met")
+_FORMS: tuple[tuple[Callable[[str], bool], Callable[[float | None], str]], ...] = (
+    (lambda column: column.startswith(_SHARES), percent),
+    (lambda column: "_ms" in column, milliseconds),
+    (lambda column: "cost" in column or "usd" in column, usd),
+)
 
 
 def _digits(value: float) -> str:

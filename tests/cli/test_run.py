@@ -20,7 +20,7 @@ def _ask(endpoint: str, *models: str) -> list[str]:
 def test_a_run_prints_its_table_and_says_where_it_is(call, endpoint: str, bare_set: Path) -> None:
     said = call("run", *_ask(endpoint, "good"), "--evalset", bare_set, "--out", "r", "--report", "r.html")
     assert said.code == 0, said.err
-    assert "openai/good" in said.out and "0.25" in said.out
+    assert "openai/good" in said.out and " 25 % " in said.out
     assert "run: r" in said.err and "report: r.html" in said.err
     assert Path("r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 

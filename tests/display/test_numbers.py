@@ -12,7 +12,8 @@ from speedqual.display import numbers
 @pytest.mark.parametrize(
     ("shown", "expected"),
     [
-        (numbers.score(0.6549), "0.65"),
+        (numbers.score(0.6549), "65.5 %"),
+        (numbers.score(1.0), "100 %"),
         (numbers.points(0.125), "12"),
         (numbers.milliseconds(1234.5), "1,234"),
         (numbers.milliseconds(9.94), "9.9"),
@@ -29,7 +30,7 @@ def test_numbers(shown: str, expected: str) -> None:
     assert shown == expected
 
 
-@pytest.mark.parametrize("name", ["score", "points", "milliseconds", "seconds", "rate", "usd", "count"])
+@pytest.mark.parametrize("name", ["score", "percent", "points", "milliseconds", "seconds", "rate", "usd", "count"])
 @pytest.mark.parametrize("value", [None, math.nan])
 def test_missing_is_a_dash(name: str, value: float | None) -> None:
     assert getattr(numbers, name)(value) == "–"

@@ -19,7 +19,7 @@ def evalset() -> EvalSet:
 def test_an_eval_set_shows_counts_and_prompts_escaped(evalset: EvalSet) -> None:
     html = evalset._repr_html_()
     assert html is not None
-    assert "&lt;i&gt;名&lt;/i&gt;" in html and "hard 1" in html and "zh 1" in html and "0.90" in html
+    assert "&lt;i&gt;名&lt;/i&gt;" in html and "hard 1" in html and "zh 1" in html and "90 %" in html
     assert "&lt;script&gt;alert(1)" in html and "⟨U+202E⟩" in html
     assert "<script" not in html and "<b>1" not in html
 
