@@ -10,13 +10,14 @@ from typing import NoReturn
 
 from tqdm import tqdm
 
-from speedqual.running import Finished, Graded, RunEvent, Started, TrialFinished
+from speedqual.cli.pace import WINDOW, Pace, clock_text
+from speedqual.running import Finished, Graded, RunEvent, Started, TrialFinished, TrialStarted
 
 __all__ = ["Progress"]
 
-WINDOW = 50  # the last trials stand for "now"
 QUIET_S = 10.0  # seconds between two lines where stderr is a file
-LIVE = "{desc} {percentage:3.0f} %|{bar:24}| {n_fmt}/{total_fmt}  {elapsed} < {remaining}{postfix}"
+GRADING = "{desc} {percentage:3.0f} %|{bar:24}| {n_fmt}/{total_fmt}  {elapsed} elapsed, {remaining} to go"
+LIVE = "{desc} {percentage:3.0f} %|{bar:24}| {n_fmt}/{total_fmt}  {elapsed} elapsed{postfix}"
 
 
 class Progress:
@@ -27,13 +28,17 @@ class Progress:
         self._live = sys.stderr.isatty()
         self._said = 0.0
         self._failed = 0
+        self._pace = Pace()
         self._ttft: deque[float] = deque(maxlen=WINDOW)
         self._rate: deque[float] = deque(maxlen=WINDOW)
 
     def __call__(self, event: RunEvent) -> None:
         if isinstance(event, Started):
             self._open("asking", event.n_trials, event.n_done)
+        elif isinstance(event, TrialStarted):
+            self._pace.start(event.trial.key, time.monotonic())
         elif isinstance(event, TrialFinished):
+            self._pace.end(event.trial.key, time.monotonic())
             self._count(event)
         elif isinstance(event, Graded):
             self._grade(event)
@@ -43,8 +48,9 @@ class Progress:
     def _open(self, label: str, total: int, done: int = 0) -> None:
         self._close()
         mute = None if self._live else _Nowhere()
+        form = LIVE if label == "asking" else GRADING
         self._bar = tqdm(
-            total=total, initial=done, desc=label, file=mute, dynamic_ncols=True, bar_format=LIVE, ascii=" ━"
+            total=total, initial=done, desc=label, file=mute, dynamic_ncols=True, bar_format=form, ascii=" ━"
         )
 
     def _count(self, event: TrialFinished) -> None:
@@ -55,11 +61,12 @@ class Progress:
             value = event.metrics.get(name)
             if isinstance(value, (int, float)):
                 kept.append(float(value))
-        self._bar.set_postfix_str(self._now(), refresh=False)
+        self._bar.set_postfix_str(self._now((self._bar.total or 0) - self._bar.n - 1), refresh=False)
         self._step(1)
 
-    def _now(self) -> str:
-        parts = [f"{self._failed} failed"] if self._failed else []
+    def _now(self, left: float) -> str:
+        parts = [f"{clock_text(self._pace.to_go_s(int(left)))} to go"] if left > 0 else []
+        parts += [f"{self._failed} failed"] if self._failed else []
         if self._ttft:
             parts.append(f"TTFT {median(self._ttft):,.0f} ms")
         if self._rate:
