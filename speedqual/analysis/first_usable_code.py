@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from speedqual.grading.code.extraction_python import is_program
-from speedqual.grading.code.fences import Fence, fences
+from speedqual.grading.code.fences import Fence, code_before_mark, fences
 from speedqual.grading.code.found import canonical_language
 from speedqual.grading.code.python_text import ANCHOR, STATEMENT, Scan
 
@@ -106,7 +106,10 @@ def _lines_of(text: str, block: Fence) -> list[str]:
     if block.first_line == block.last_line:
         return [block.body]
     lines = text.split("\n")
-    return lines[block.first_line + 1 : block.last_line if block.closed else len(lines)]
+    if not block.closed:
+        return lines[block.first_line + 1 :]
+    rest = code_before_mark(lines[block.last_line])
+    return [*lines[block.first_line + 1 : block.last_line], *([rest] if rest else [])]
 
 
 def _indent(line: str) -> int:

@@ -45,7 +45,7 @@ _TAG = re.compile(
 _HARMONY = re.compile(
     r"<\|channel\|>\s*(?P<channel>\w+)[^<]*<\|message\|>(?P<body>.*?)(?=<\|(?:end|return|start|call)\|>|\Z)", re.DOTALL
 )
-_FENCE_LINE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
+_FENCE_LINE = re.compile(r"^ {0,3}(?:```|~~~)|```[\w+#.-]*[ \t]*$", re.MULTILINE)
 
 
 def strip_thinking(text: str) -> Stripped:

@@ -13,6 +13,7 @@ from speedqual.grading.text import is_blank
 __all__ = ["ALIASES", "Extracted", "canonical_language", "extract"]
 
 
+_MARK = re.compile("^\ufeff+", re.MULTILINE)
 _LINE_END = re.compile(r"\r\n?")
 
 
@@ -23,7 +24,7 @@ def extract(text: str, *, language: str, entry_point: str = "", prompts: Sequenc
     """
     if is_blank(text):
         return Extracted(failure="no_answer", how="the answer is empty")
-    text = _LINE_END.sub("\n", text).lstrip("\ufeff\u200b\u2060")
+    text = _MARK.sub("", _LINE_END.sub("\n", text).lstrip("\u200b\u2060"))
     if language == "python":
         return extract_python(text, entry_point, prompts)
     return extract_other(text, language, entry_point)

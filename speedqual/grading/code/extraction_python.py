@@ -24,6 +24,7 @@ from speedqual.grading.code.python_text import (
     inside_strings,
     signature_of,
     used_names,
+    without_text,
 )
 
 __all__ = ["extract_python", "is_program"]
@@ -46,7 +47,7 @@ def extract_python(text: str, entry_point: str, prompts: Sequence[str]) -> Extra
     plain = [b for b in blocks if not b.language and _looks_like_code(b.body, entry_point)]
     chosen = _choose(text, [b for b in blocks if b in code or b in plain], entry_point, prompt)
     if chosen is not None:
-        return chosen
+        return _unless_empty(chosen)
     without = (
         _without_blocks(text, blocks) if blocks else re.sub(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*$", "", text, flags=re.M)
     )
@@ -54,6 +55,13 @@ def extract_python(text: str, entry_point: str, prompts: Sequence[str]) -> Extra
     if loose is not None:
         return loose
     return nothing(text, blocks)
+
+
+def _unless_empty(found: Extracted) -> Extracted:
+    """A block of comments alone is no program."""
+    if without_text(found.source).replace('""', "").strip():
+        return found
+    return Extracted(failure="no_code", how="the code block holds comments alone")
 
 
 def is_program(text: str) -> bool:
@@ -164,7 +172,8 @@ def _under_signature(body: str, entry_point: str, prompt: str) -> str:
 def _unfenced(text: str, entry_point: str, prompt: str) -> Extracted | None:
     """Programs between lines of prose, as if each stood in a fence of its own."""
     lines = text.split("\n")
-    if _all_statements(lines) and any(ANCHOR.match(line) and not line[0].isspace() for line in lines):
+    edge = [line for line in lines if line.strip() and not line[0].isspace()]
+    if edge and _all_statements(lines) and any(map(ANCHOR.match, lines)):
         source = text.strip("\n")
         whose = f" and defines {entry_point}" if defines(source, entry_point) else ""
         return Extracted(source, f"the whole answer, which is a program{whose}")

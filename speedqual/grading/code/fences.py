@@ -8,11 +8,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-__all__ = ["Fence", "Scan", "fences", "language_of"]
+__all__ = ["Fence", "Scan", "code_before_mark", "fences", "language_of"]
 
 _OPEN = re.compile(
     r"(?P<lead>(?:[ \t]*(?:>|(?:[-*+]|\d{1,3}[.)])[ \t]))*[ \t]*)(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*?)[ \t]*$"
 )
+_OPEN_AFTER_TEXT = re.compile(
+    r"(?P<lead>)(?:[^`\n]*[:：][ \t]*(?=`{3,}[ \t]*$)|[^`\n]*[^`\s][ \t]*(?=`{3,}[A-Za-z][\w+#.-]*[ \t]*$))"
+    r"(?P<mark>`{3,})(?P<info>[\w+#.-]*)[ \t]*$"
+)
+"""A fence that is opened at the end of a line of prose."""
+_CLOSE_AFTER_CODE = re.compile(r"(?P<code>[^`\n]*[^`\s])[ \t]*(?P<mark>`{3,})[ \t]*$")
+"""A fence that is closed at the end of a line of the program."""
 _CLOSE = re.compile(r"(?:[ \t]*>)*[ \t]*(?P<mark>`{3,}|~{3,})[ \t]*$")
 _ONE_LINE = re.compile(r"[ \t]*`{3}(?P<info>[A-Za-z][\w+#.-]*)[ \t]+(?P<body>[^`\n]+)`{3}[ \t]*$")
 _MARKDOWN = frozenset({"markdown", "md", "mdx"})
@@ -60,7 +67,7 @@ def fences(text: str, scanner: Scanner | None = None) -> list[Fence]:
             found.append(Fence(language_of(whole["info"]), whole["body"], at, at, closed=True))
             at += 1
             continue
-        opening = _OPEN.match(lines[at])
+        opening = _OPEN.match(lines[at]) or _OPEN_AFTER_TEXT.match(lines[at])
         if opening is None or not _may_open(opening):
             at += 1
             continue
@@ -89,6 +96,8 @@ def _read_block(lines: list[str], at: int, opening: re.Match[str], scanner: Scan
     end = _closing_line(lines, at + 1, opening["mark"], None if nested else scanner, nested=nested)
     last = len(lines) - 1 if end is None else end
     body = lines[at + 1 : len(lines) if end is None else end]
+    if end is not None and (rest := code_before_mark(lines[end])):
+        body.append(rest)
     if quoted:
         body = [re.sub(r"^[ \t]*>[ ]?", "", line) for line in body]
     return Fence(language, _without_indent(body, opening["lead"]), at, last, end is not None)
@@ -104,7 +113,7 @@ def _closing_line(lines: list[str], at: int, mark: str, scanner: Scanner | None,
     depth, first = 0, None
     for number in range(at, len(lines)):
         line = lines[number]
-        if _closes(line, mark):
+        if _closes(line, mark) or (not nested and len(mark) == 3 and mark[0] == "`" and code_before_mark(line)):
             first = number if first is None else first
             if depth == 0 and not (scan and scan.string):
                 return number
@@ -116,6 +125,12 @@ def _closing_line(lines: list[str], at: int, mark: str, scanner: Scanner | None,
             if first is not None and number - first > LOOK_LINES:
                 return first
     return first if scan else None
+
+
+def code_before_mark(line: str) -> str:
+    """What stands before the marks of a line that closes a block after code; empty when it is the marks alone."""
+    found = None if _CLOSE.match(line) else _CLOSE_AFTER_CODE.match(line)
+    return found["code"] if found else ""
 
 
 def _closes(line: str, mark: str) -> bool:

@@ -46,11 +46,11 @@ class Extracted:
 
 
 def canonical_language(word: str) -> str:
-    """``py3.11`` → python, ``cpp`` → c++; an unknown word as it is, in lower case."""
+    """``py3.11`` → python, ``cpp`` → c++, ``main.js`` → javascript; an unknown word as it is, in lower case."""
     word = word.strip().lower()
     if re.fullmatch(r"(?:python|py)[\d.]+", word):
         return "python"
-    return _CANONICAL.get(word, word)
+    return _CANONICAL.get(word) or _CANONICAL.get(word.rpartition(".")[2] if "." in word else "", word)
 
 
 def nothing(text: str, blocks: Sequence[Fence]) -> Extracted:
