@@ -7,8 +7,12 @@ from typing import Any
 
 _HOMES = {
     "BreakerRule": "breaker",
+    "Judge": "level",
     "Level": "plan",
     "LoadPlan": "plan",
+    "Search": "search",
+    "Seen": "tally",
+    "load_test": "tester",
 }
 
 __all__ = sorted(_HOMES)

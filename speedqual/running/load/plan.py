@@ -4,79 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Literal
 
 from speedqual.errors import UsageError
 from speedqual.records import Plain
-from speedqual.running.arrivals import Arrivals, OpenLoop, arrivals
 from speedqual.running.load.breaker import BreakerRule
+from speedqual.running.load.levels import Level, Unit
+from speedqual.running.load.search import Search
 from speedqual.timing.goodput import Slo
 
-__all__ = ["Level", "LoadPlan", "Unit"]
-
-Unit = Literal["users", "req/s", "tokens", "share", "s"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Level(Plain):
-    """One level of one layer: ``name`` in words, ``x`` its coordinate in ``unit``, ``arrivals`` as its text.
-
-    It ends after ``duration_s`` of arrivals or ``n`` requests, whichever comes first; sessions (conversations, swarms)
-    with neither run once each. ``warmup_s`` and ``cooldown_s`` are the ends of that window which figures leave out.
-    ``evalset`` is the name of the set that is asked, ``items`` the ids of those asked in turn (empty: all of them).
-    ``traffic_sets`` gives a class of mixed traffic a set of its own. ``unique``: each prompt begins with words of its
-    own, so that no cache of prefixes has seen it. ``candidates``: who is asked, empty = all.
-    """
-
-    layer: str
-    name: str
-    x: float
-    unit: Unit
-    arrivals: str
-    evalset: str
-    items: tuple[str, ...] = ()
-    traffic_sets: dict[str, str] | None = None
-    n: int | None = None
-    duration_s: float | None = None
-    warmup_s: float = 0.0
-    cooldown_s: float = 0.0
-    seed: int = 0
-    max_tokens: int | None = None
-    unique: bool = True
-    shuffled: bool = True
-    note: str = ""
-    candidates: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        for name in ("n", "duration_s", "max_tokens"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value < float("inf"):
-                self._refuse(f"{name} is {value!r}", "Give a number above 0, or leave it out")
-        for name in ("warmup_s", "cooldown_s"):
-            if not 0 <= getattr(self, name) < float("inf"):
-                self._refuse(f"{name} is {getattr(self, name)!r}", "Give seconds, 0 or more")
-        if self.duration_s is not None and self.warmup_s + self.cooldown_s >= self.duration_s:
-            cut = f"warm-up and cool-down take {self.warmup_s + self.cooldown_s:g} s of {self.duration_s:g} s"
-            self._refuse(cut, "Make the duration longer or cut off less")
-        how = self.how
-        if isinstance(how, OpenLoop) and self.duration_s is None:
-            self._refuse("an open loop has no end", "Give duration_s")
-        if not isinstance(how, OpenLoop) and how.turns is None and self.duration_s is None and self.n is None:
-            self._refuse("a closed loop has no end", "Give duration_s or n")
-
-    def _refuse(self, what: str, fix: str) -> None:
-        raise UsageError(what, where=f"level {self.name!r} of layer {self.layer!r}", fix=fix)
-
-    @cached_property
-    def how(self) -> Arrivals:
-        """The arrivals themselves."""
-        return arrivals(self.arrivals)
-
-    @property
-    def sets(self) -> tuple[str, ...]:
-        """Every eval set that it asks from."""
-        return tuple(dict.fromkeys((self.evalset, *(self.traffic_sets or {}).values())))
+__all__ = ["Level", "LoadPlan", "Search", "Unit"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +20,8 @@ class LoadPlan(Plain):
     """All levels in order, and what holds for each of them.
 
     After the arrivals of a level what is in flight may take ``drain_s`` more. ``early_stop``: a level whose SLO is
-    broken beyond doubt ends the climb of its layer, higher levels are then not sent.
+    broken beyond doubt ends the climb of its layer, higher levels are then not sent. ``search``: after the levels, look
+    for the knee.
     """
 
     levels: tuple[Level, ...]
@@ -92,10 +29,14 @@ class LoadPlan(Plain):
     drain_s: float = 60.0
     breaker: BreakerRule = field(default_factory=BreakerRule)
     early_stop: bool = True
+    search: Search | None = None
 
     def __post_init__(self) -> None:
-        if not self.levels:
+        if not self.levels and self.search is None:
             raise UsageError("a load test has no levels", where="load plan", fix="Give at least one")
+        if self.search is not None and not self.slos:
+            fix = "Give one, such as ttft_ms < 800 @ 95%"
+            raise UsageError("a search for the knee needs an SLO", where="load plan", fix=fix)
         if not 0 < self.drain_s < float("inf"):
             raise UsageError(f"drain_s is {self.drain_s!r}", where="load plan", fix="Give seconds above 0")
         for (layer, name), times in Counter((level.layer, level.name) for level in self.levels).items():
@@ -106,4 +47,5 @@ class LoadPlan(Plain):
     @property
     def sets(self) -> tuple[str, ...]:
         """Every eval set that is asked from."""
-        return tuple(dict.fromkeys(name for level in self.levels for name in level.sets))
+        searched = () if self.search is None else self.search.level.sets
+        return tuple(dict.fromkeys([*(name for level in self.levels for name in level.sets), *searched]))
