@@ -13,7 +13,8 @@ import gc
 import os
 import ssl
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
@@ -57,6 +58,7 @@ class Client:
         self._session: aiohttp.ClientSession | None = None
         self._vitals: Vitals | None = None
         self._origins: defaultdict[str, Origin] = defaultdict(Origin)
+        self._once: Origin | None = None
 
     async def __aenter__(self) -> Self:
         self._session = aiohttp.ClientSession(
@@ -89,6 +91,17 @@ class Client:
         """
         gc.collect()
         gc.freeze()
+
+    @contextmanager
+    def new_connections(self) -> Iterator[None]:
+        """Inside, a connection serves one request and is closed after it, so that the next request opens its own."""
+        self._once = Origin()
+        self._once.looked = True
+        self._once.closing.set()
+        try:
+            yield
+        finally:
+            self._once = None
 
     def health(self) -> ClientHealth:
         """What the client did to the figures so far."""
@@ -145,6 +158,6 @@ class Client:
         request, password = split_credentials(endpoint.request(candidate, prompt, base_url, key))
         secrets = (*known_keys(candidate, endpoint, self._environ), *filter(None, [password]))
         session, vitals = self._open()
-        origin = self._origins["/".join(request.url.split("/", 3)[:3])]
+        origin = self._once or self._origins["/".join(request.url.split("/", 3)[:3])]
         call = Call(session, vitals, deadlines or self.deadlines, endpoint, request, secrets, self._max_bytes, origin)
         return await call.run(number, t_sched, watch)

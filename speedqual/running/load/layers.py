@@ -191,7 +191,8 @@ def _cold(builder: _Builder) -> Iterator[Level]:
     for idle_s in scale.idle_s:
         for note in ("kept connection", "new connection"):
             level = _alone("cold", f"after {idle_s:g} s, {note}", idle_s, "s", asked, scale.idle_n + 1)
-            yield replace(level, arrivals=f"users:1,think={idle_s:g}", note=note)
+            arrivals = f"users:1,think={idle_s:g}"
+            yield replace(level, arrivals=arrivals, note=note, new_connections=note == "new connection")
 
 
 def _alone(layer: str, name: str, x: float, unit: Unit, evalset: str, n: int) -> Level:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,12 +13,11 @@ from speedqual.running.arrivals import Arrival, OpenLoop
 from speedqual.running.load.book import Book
 from speedqual.running.load.breaker import Breaker
 from speedqual.running.load.health import LevelHealth
-from speedqual.running.load.loops import Answers, Streams, open_loop
+from speedqual.running.load.loops import Answers
 from speedqual.running.load.plan import Level, LoadPlan
-from speedqual.running.load.questions import Questions
+from speedqual.running.load.playing import Player, Schedule
 from speedqual.running.load.sending import Sender
 from speedqual.running.load.tally import Seen, Tally, broken
-from speedqual.running.together import task_group
 from speedqual.running.trials import Trials
 from speedqual.running.watching import LevelFinished, LevelStarted
 from speedqual.timing.goodput import Slo
@@ -75,83 +73,68 @@ class LevelRun:
 
     async def run(self) -> dict[str, Any]:
         """The level's entry in the manifest, complete."""
-        trials, level = self.trials, self.level
+        level = self.level
         answers = self.book.answers(self.candidate.name, level)
-        questions = Questions(level, self.candidate, trials.plan.evalsets, trials.session.run)
-        arrivals = planned(level, answers)
-        tally = Tally(self.plan.slos)
-        if settle := getattr(trials.client, "settle", None):
-            settle()
-        entry = self.book.begin(self.candidate.name, level, self._n_left(arrivals, answers), trials.clock.now_ns())
+        schedule = planned(level, answers)
+        n_left, now_ns = self._n_left(schedule, answers), self.trials.clock.now_ns()
+        entry = self.book.begin(self.candidate.name, level, n_left, now_ns)
         self._tell_started(entry)
-        start_ns = trials.clock.now_ns() + LEAD_NS
-        entry["start_ms"] = self.book.ms(start_ns)
-        end_ns = self._end_ns(start_ns, arrivals, answers)
-        by_ns = None if end_ns is None else end_ns + int(self.plan.drain_s * 1e9)
-        health = LevelHealth()
-        sender = Sender(trials, self.breaker, tally, health, start_ns=start_ns, by_ns=by_ns)
-        try:
-            async with task_group() as group:
-                await self._send(sender, questions, arrivals, answers, end_ns, group)
-                health.stop()
-                entry["end_ms"] = self.book.ms(trials.clock.now_ns())
-        finally:
-            health.stop()
-            now_ms = self.book.ms(trials.clock.now_ns())
-            entry |= {"n_sent": sender.n_sent, "drained_ms": now_ms, "client": health.to_dict()}
-            entry["end_ms"] = entry["end_ms"] or now_ms
-        entry["ended"], entry["why"] = self._ended(sender, tally, entry)
+        tally = Tally(self.plan.slos)
+        stopped, why = await self._play(entry, schedule, answers, tally)
+        entry["ended"], entry["why"] = (stopped, why) if stopped else self._ended(tally, entry)
         entry["held"] = self._held(tally, entry)
         self.book.note()
         self._tell_finished(entry)
         return entry
 
-    def _n_left(self, arrivals: Sequence[object] | None, answers: Answers) -> int | None:
-        """How many requests are still to come; None = as many as fit into the time."""
-        whole = n_planned(self.level) if arrivals is None else len(arrivals)
-        return whole if whole is None or arrivals is not None else whole - len(answers)
+    async def _play(self, entry: dict[str, Any], schedule: Schedule, answers: Answers, tally: Tally) -> tuple[str, str]:
+        """Send it all; notes when, how much and by what client. What ended it early, and why; empty = nothing."""
+        clock = self.trials.clock
+        player = Player(self.trials, self.level, self.candidate, schedule, answers)
+        start_ns = clock.now_ns() + LEAD_NS
+        entry["start_ms"] = self.book.ms(start_ns)
+        end_ns = self._end_ns(start_ns, schedule, answers)
+        health = LevelHealth()
+        sender = Sender(self.trials, self.breaker, tally, health, start_ns=start_ns, by_ns=self._drained_by(end_ns))
 
-    def _end_ns(self, start_ns: int, arrivals: Sequence[tuple[int, Arrival]] | None, answers: Answers) -> int | None:
+        def over() -> None:
+            health.stop()
+            entry["end_ms"] = self.book.ms(clock.now_ns())
+
+        try:
+            await player.play(sender, self.book.start_ns, end_ns, over)
+        finally:
+            health.stop()
+            now_ms = self.book.ms(clock.now_ns())
+            entry |= {"n_sent": sender.n_sent, "drained_ms": now_ms, "client": health.to_dict()}
+            entry["end_ms"] = entry["end_ms"] or now_ms
+        return sender.stopped, sender.why
+
+    def _drained_by(self, end_ns: int | None) -> int | None:
+        """When the last reply is over at the latest; None = as the deadlines say."""
+        return None if end_ns is None else end_ns + int(self.plan.drain_s * 1e9)
+
+    def _n_left(self, schedule: Schedule, answers: Answers) -> int | None:
+        """How many requests are still to come; None = as many as fit into the time."""
+        if schedule is not None:
+            return len(schedule)
+        whole = n_planned(self.level)
+        return None if whole is None else whole - len(answers)
+
+    def _end_ns(self, start_ns: int, schedule: Schedule, answers: Answers) -> int | None:
         """When the arrivals are over; None = after so many requests."""
         if self.level.duration_s is None:
             return None
         whole_ns = int(self.level.duration_s * 1e9)
         if not answers:
             return start_ns + whole_ns
-        if arrivals is not None:
-            return start_ns + (arrivals[-1][1].at_ns if arrivals else 0)
+        if schedule is not None:
+            return start_ns + (schedule[-1][1].at_ns if schedule else 0)
         before = self.book.of(self.candidate.name, self.level)[:-1]
         sent_ms = sum(entry["end_ms"] - entry["start_ms"] for entry in before)
         return start_ns + max(0, whole_ns - int(sent_ms * 1e6))
 
-    async def _send(
-        self,
-        sender: Sender,
-        questions: Questions,
-        arrivals: Sequence[tuple[int, Arrival]] | None,
-        answers: Answers,
-        end_ns: int | None,
-        group: asyncio.TaskGroup,
-    ) -> None:
-        """Returns when the arrivals are over; what is in flight is drained by the group."""
-        how = self.level.how
-        if arrivals is not None:
-            await open_loop(sender, questions, arrivals, self.book.start_ns, group)
-            if end_ns is not None and not sender.stopped:
-                await sender.clock.sleep_until(end_ns)
-            return
-        assert not isinstance(how, OpenLoop)
-        await sender.clock.sleep_until(sender.start_ns)
-        streams = Streams(sender, questions, self.level, how, answers, end_ns)
-        running = group.create_task(streams.run())
-        if end_ns is None:
-            await running
-            return
-        await asyncio.wait([running], timeout=max(0.0, (end_ns - sender.clock.now_ns()) / 1e9))
-
-    def _ended(self, sender: Sender, tally: Tally, entry: dict[str, Any]) -> tuple[str, str]:
-        if sender.stopped:
-            return sender.stopped, sender.why
+    def _ended(self, tally: Tally, entry: dict[str, Any]) -> tuple[str, str]:
         if self.breaker.opened:  # by the last replies
             return "breaker", self.breaker.opened
         if entry["client"]["limited"]:

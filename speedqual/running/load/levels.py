@@ -23,7 +23,8 @@ class Level(Plain):
     with neither run once each. ``warmup_s`` and ``cooldown_s`` are the ends of that window which figures leave out.
     ``evalset`` is the name of the set that is asked, ``items`` the ids of those asked in turn (empty: all of them).
     ``traffic_sets`` gives a class of mixed traffic a set of its own. ``unique``: each prompt begins with words of its
-    own, so that no cache of prefixes has seen it. ``candidates``: who is asked, empty = all.
+    own, so that no cache of prefixes has seen it. ``new_connections``: each request makes a connection of its own.
+    ``candidates``: who is asked, empty = all.
     """
 
     layer: str
@@ -42,6 +43,7 @@ class Level(Plain):
     max_tokens: int | None = None
     unique: bool = True
     shuffled: bool = True
+    new_connections: bool = False
     note: str = ""
     candidates: tuple[str, ...] = ()
 

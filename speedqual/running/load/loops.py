@@ -13,10 +13,14 @@ from speedqual.running.load.questions import Context, Questions
 from speedqual.running.load.sending import Sender
 from speedqual.running.together import task_group
 
-__all__ = ["Answers", "Streams", "open_loop"]
+__all__ = ["WHOLE", "Answers", "Shard", "Streams", "open_loop"]
 
 Answers = Mapping[str, str | None]
 """The key of each trial that an earlier call finished → the text of its reply, None where it failed."""
+
+Shard = tuple[int, int]
+"""(k, n): of the streams and numbers of a level every n-th, from the k-th."""
+WHOLE: Shard = (0, 1)
 
 
 async def open_loop(
@@ -44,7 +48,8 @@ async def open_loop(
 
 @dataclass(frozen=True, slots=True)
 class Streams:
-    """A closed loop: users, conversations or agents. ``end_ns``: no request begins later; None = no such time.
+    """A closed loop: users, conversations or agents, or a shard of them. ``end_ns``: no request begins later; None = no
+    such time.
 
     A conversation or agent whose request fails breaks off. Its numbers are fixed beforehand (stream, session, turn), so
     that a resumed one goes on where it stood, on the replies that it got.
@@ -56,20 +61,24 @@ class Streams:
     how: ClosedArrivals
     answers: Answers
     end_ns: int | None
+    shard: Shard = WHOLE
 
     async def run(self) -> None:
         """Until the time is over, everything is asked, or a limit says stop."""
+        first, step = self.shard
+        streams = range(first, self.how.streams, step)
         if self.how.turns is None:
             pending = self._pending()
-            works = (self._user(stream, pending) for stream in range(self.how.streams))
+            works = (self._user(stream, pending) for stream in streams)
         else:
-            works = (self._sessions(stream, self.how.turns) for stream in range(self.how.streams))
+            works = (self._sessions(stream, self.how.turns) for stream in streams)
         async with task_group() as group:
             for work in works:
                 group.create_task(work)
 
     def _pending(self) -> Iterator[int]:
-        numbers = itertools.count() if self.level.n is None else iter(range(self.level.n))
+        first, step = self.shard
+        numbers = itertools.count(first, step) if self.level.n is None else iter(range(first, self.level.n, step))
         done = {self._number(key) for key in self.answers}
         return (number for number in numbers if number not in done)
 
