@@ -77,7 +77,7 @@ def judged(rows: pd.DataFrame, slos: Sequence[Slo]) -> NDArray[np.int8]:
         values = numbers(rows, slo.metric)
         known = np.isfinite(values)
         unknown |= mine & ~known
-        bad |= mine & known & ~np.array([slo.met(v) for v in values], bool)
+        bad |= mine & known & ~np.asarray(slo.met(values))  # type: ignore[arg-type]  # each number on its own
     return np.where(bad, 0, np.where(unknown, -1, 1)).astype(np.int8)
 
 

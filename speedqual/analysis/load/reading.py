@@ -44,7 +44,7 @@ class Level:
     """One level of one layer for one candidate.
 
     ``windows_ms``: where its rates are taken from, in ms after the start of the run, one span for each time it was run;
-    ``reply_windows_ms``: the same for requests and latencies. ``ended``: completed, budget, slo, breaker or interrupted.
+    ``reply_windows_ms``: the same for requests and latencies. ``ended``: completed, budget, slo, breaker, interrupted.
     ``limited``: the client was the limit, so nothing at this level is the server's; ``limited_why`` in words.
     ``lag_p99_ms``: of the sends behind their schedule, else of the client's event loop.
     """

@@ -46,8 +46,7 @@ class RunTimeline:
             raise UsageError("no request of this load test was sent")
         first, last = (f(v for m in moments.values() for v in m.span()) for f in (min, max))
         width = self.bin_s or next((w for w in _NICE_S if (last - first) / w <= self.bins), _NICE_S[-1])
-        edges = np.arange(np.floor(first / width), np.ceil(last / width) + 1) * width
-        edges = edges if edges.size > 1 else np.array([edges[0], edges[0] + width])
+        edges = np.arange(np.floor(first / width), np.floor(last / width) + 2) * width
         table = pd.concat([m.binned(name, edges) for name, m in moments.items()], ignore_index=True)
         return TimelineResult(table, _verdict(table), (), width, load.levels)
 
@@ -126,6 +125,7 @@ def _verdict(table: pd.DataFrame) -> str:
     peak = float(whole["in_flight"].max())
     text = f"At most {peak:.3g} in flight, {int(whole['arrivals'].sum())} requests sent"
     for name in ("errors", "stalls"):
-        if whole[name].any():
-            text += f", {int(whole[name].sum())} {name} (most at {whole[name].idxmax():g} s)"
+        n = int(whole[name].sum())
+        if n:
+            text += f", {n} {name if n > 1 else name[:-1]} (most at {whole[name].idxmax():g} s)"
     return text + "."
