@@ -14,7 +14,7 @@ from speedqual.analysis.tidy import Table
 from speedqual.display.numbers import share
 from speedqual.records import GRADED_OUTCOMES, UNGRADED_FAILURES
 
-__all__ = ["Fault", "step_fault", "suspicious_groups"]
+__all__ = ["Fault", "rung_rates", "step_fault", "suspicious_groups"]
 
 _UNPARSED = ("wrong_format", "no_code")
 _BROKEN_ENDPOINT = 0.2  # share of failed requests from which an endpoint is taken as broken
@@ -58,6 +58,12 @@ _CHECKS = (
     ("answers not parsed", "grader fault"),
     ("answers not graded", "grader fault"),
 )
+
+
+def rung_rates(table: Table, ladder: Ladder) -> list[dict[str, float]]:
+    """What the checks look at, rung by rung: shares of the requests, and the median ``tokens`` of an answer (0 where
+    nobody counted them). Empty without records."""
+    return [] if table.raw is None else [_rates(table.raw, ladder, rung) for rung in range(len(ladder.rungs))]
 
 
 def _say(what: str, before: dict[str, float], after: dict[str, float]) -> str:

@@ -1,17 +1,24 @@
-"""What every section of a report draws from: computed once, in one place."""
+"""What every section of a report draws from: each analysis made once, when a section first asks for it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from speedqual.analysis.cliffs import Cliffs
+from speedqual.analysis.deadlines import Deadlines
+from speedqual.analysis.degraded import Degraded
 from speedqual.analysis.frontier import Frontier
+from speedqual.analysis.routing import Routing
 from speedqual.analysis.scoreboard import Scoreboard
+from speedqual.analysis.tasks import ByTask
+from speedqual.errors import UsageError
 from speedqual.records import Candidate, EvalSet
-from speedqual.report.examples import Example, examples
+from speedqual.report import EACH
+from speedqual.report.items.shown import Shown, shown
 from speedqual.report.words import Words
+from speedqual.running.route import ENDPOINT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,45 +30,126 @@ __all__ = ["Context", "gather"]
 Named = TypeVar("Named", Candidate, EvalSet)
 
 
-@dataclass(frozen=True, slots=True)
 class Context:
-    """One run, analysed for a page. ``frontier`` and ``cliffs`` are None when there is nothing to say."""
+    """One run, analysed for a page. An analysis is None when there is nothing to say.
 
-    words: Words
-    manifest: dict[str, Any]
-    board: pd.DataFrame
-    tasks: dict[str, pd.DataFrame]
-    frontier: Any
-    cliffs: Any
-    failures: list[Example]
-    floor: float | None
-    n_items: int
-    redact: bool
-    local: bool
-    client_limit: str
+    ``items``: how many items of a kind (worst, slowest, flipped) to show, None = every item. ``main``: the rows of the
+    run that count; a row's label in ``run.df`` is the number of its record.
+    """
+
+    def __init__(self, run: Run, words: Words, *, redact: bool = False, items: int | None = EACH) -> None:
+        self.run, self.words, self.redact, self.items = run, words, redact, items
+        self.manifest: dict[str, Any] = dict(run.manifest)
+        self.client_limit = run.client_limit
+        df = run.df
+        self.main: pd.DataFrame = df[df["phase"] == "main"]
+        self.floor = _floor(run.evalsets)
+        self.local = any(candidate.group == "this machine" for candidate in run.candidates)
+
+    def called(self, name: Any) -> str:
+        """A candidate in a sentence: in quotes where its name is more than a word."""
+        return self.words("page.quoted", name=name) if any(sign in str(name) for sign in " ,;，、；") else str(name)
+
+    def listed(self, names: Iterable[Any]) -> str:
+        """Candidates in a sentence, one after the other."""
+        return self.words("page.list").join(map(self.called, names))
+
+    @property
+    def lang(self) -> str:
+        return self.words.lang
+
+    @cached_property
+    def candidates(self) -> dict[str, Candidate]:
+        return _by_name(self.run.candidates)
+
+    @cached_property
+    def evalsets(self) -> dict[str, EvalSet]:
+        return _by_name(self.run.evalsets)
+
+    @cached_property
+    def n_items(self) -> int:
+        return int(self.main[["evalset", "item"]].drop_duplicates().shape[0])
+
+    @cached_property
+    def board(self) -> pd.DataFrame:
+        """One row a candidate, best delivered quality first."""
+        return Scoreboard()(self.main).table
+
+    @cached_property
+    def tasks(self) -> dict[str, pd.DataFrame]:
+        """The board of each eval set."""
+        groups = self.main.groupby("evalset", sort=False)
+        return {str(name): Scoreboard()(part).table for name, part in groups}
+
+    @property
+    def scored(self) -> bool:
+        return bool(self.main["score"].notna().any())
+
+    @property
+    def timed(self) -> bool:
+        return bool(self.main["e2e_ms"].notna().any())
+
+    @cached_property
+    def frontier(self) -> Any:
+        return _made(Frontier(floor=self.floor), self.main) if self.scored and self.timed else None
+
+    @cached_property
+    def deadlines(self) -> Any:
+        return _made(Deadlines(), self.main) if self.scored and self.timed else None
+
+    @cached_property
+    def cliffs(self) -> Any:
+        on_ladders = (self.main["ladder"].fillna("") != "").any()
+        return _made(Cliffs(), self.main) if self.scored and on_ladders else None
+
+    @cached_property
+    def by_task(self) -> Any:
+        """Small multiples by task, or by eval set where several sets have one task."""
+        by = next((name for name in ("task", "evalset") if self.main[name].nunique() > 1), None)
+        if by is None or not (self.scored and self.timed):
+            return None
+        return _made(ByTask(by=by, frontier=Frontier(draws=1000)), self.main)
+
+    @cached_property
+    def routing(self) -> Any:
+        """Replayed between plain candidates: a route that was measured is no lane of another."""
+        plain = self.main[self.main["endpoint"] != ENDPOINT]
+        ready = self.scored and plain["candidate"].nunique() > 1
+        return _made(Routing(), plain) if ready else None
+
+    @cached_property
+    def paired(self) -> Any:
+        """Every candidate against the one of the highest quality, on the same items."""
+        if not self.scored or len(self.board) < 2:
+            return None
+        return _made(Degraded(reference=str(self.board.iloc[0]["candidate"])), self.main)
+
+    @cached_property
+    def shown(self) -> Shown:
+        """The items of the page."""
+        return shown(self.run, self.main, self.words, each=self.items, redact=self.redact)
+
+    @property
+    def examples(self) -> dict[tuple[str, str], str]:
+        """Candidate and kind of failure → the anchor of an answer that shows it."""
+        found: dict[tuple[str, str], str] = {}
+        for item in self.shown.plain:
+            for answer in item.answers:
+                found.setdefault((answer.candidate, answer.kind), answer.id)
+        return found
 
 
-def gather(run: Run, words: Words, *, redact: bool) -> Context:
-    """Analyse ``run`` for its report."""
-    df = run.df
-    main = df[df["phase"] == "main"]
-    scored = main["score"].notna().any()
-    floor = _floor(run.evalsets)
-    scoreboard = Scoreboard()
-    return Context(
-        words=words,
-        manifest=dict(run.manifest),
-        board=scoreboard(main).table,
-        tasks={str(name): scoreboard(part).table for name, part in main.groupby("evalset", sort=False)},
-        frontier=Frontier(floor=floor)(main) if scored and main["e2e_ms"].notna().any() else None,
-        cliffs=Cliffs()(main) if scored and (main["ladder"].fillna("") != "").any() else None,
-        failures=examples(run.records, _by_name(run.evalsets), _by_name(run.candidates)),
-        floor=floor,
-        n_items=int(main[["evalset", "item"]].drop_duplicates().shape[0]),
-        redact=redact,
-        local=any(candidate.group == "this machine" for candidate in run.candidates),
-        client_limit=run.client_limit,
-    )
+def gather(run: Run, words: Words, *, redact: bool = False, items: int | None = EACH) -> Context:
+    """A run, ready to be asked by sections."""
+    return Context(run, words, redact=redact, items=items)
+
+
+def _made(analysis: Callable[[Any], Any], data: pd.DataFrame) -> Any:
+    """The analysis, or None where the data do not allow it."""
+    try:
+        return analysis(data)
+    except UsageError:
+        return None
 
 
 def _floor(evalsets: Iterable[EvalSet]) -> float | None:

@@ -7,11 +7,15 @@ from collections.abc import Callable
 from speedqual.report.context import Context
 from speedqual.report.page import Part
 from speedqual.report.sections.candidates import section as candidates
+from speedqual.report.sections.deadlines import section as deadlines
 from speedqual.report.sections.failures import section as failures
 from speedqual.report.sections.frontier import section as frontier
+from speedqual.report.sections.items import section as items
 from speedqual.report.sections.ladders import section as ladders
 from speedqual.report.sections.provenance import section as provenance
+from speedqual.report.sections.routing import section as routing
 from speedqual.report.sections.tasks import section as tasks
+from speedqual.report.sections.validity import section as validity
 from speedqual.report.sections.verdict import section as verdict
 
 __all__ = ["ORDER"]
@@ -19,9 +23,14 @@ __all__ = ["ORDER"]
 ORDER: tuple[Callable[[Context], Part | None], ...] = (
     verdict,
     frontier,
+    deadlines,
     ladders,
     tasks,
+    routing,
+    # load and tails stand here
     candidates,
     failures,
+    items,
+    validity,
     provenance,
 )

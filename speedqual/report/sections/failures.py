@@ -1,12 +1,16 @@
-"""How answers went wrong: a count per candidate and kind, and one example of each kind."""
+"""How answers went wrong: a count per candidate and kind, each kind leading to an item that shows it."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
+from speedqual.display.safe import visible
 from speedqual.report.context import Context
-from speedqual.report.examples import Example
 from speedqual.report.page import Part, fill
+from speedqual.report.tables import Cell, Head, Row, Table, value
 from speedqual.report.words import Words
 
 __all__ = ["section"]
@@ -20,40 +24,32 @@ def section(context: Context) -> Part | None:
     if not len(context.board):
         return None
     words = context.words
-    total: Counter[Kind] = Counter()
-    rows = []
-    for row in context.board.to_dict("records"):
-        counts = {(kind, False): n for kind, n in row["answer_failures"].items()}
-        counts |= {(kind, True): n for kind, n in row["endpoint_failures"].items()}
-        total.update(counts)
-        rows.append((row["candidate"], counts))
+    counted = [(str(row["candidate"]), _counts(row)) for row in context.board.to_dict("records")]
+    total: Counter[Kind] = sum((counts for _, counts in counted), Counter[Kind]())
     kinds = [kind for kind, _ in total.most_common()]
-    head, lines = _table([_name(words, *kind) for kind in kinds], rows, kinds)
-    shown = [(_name(words, example.kind, example.is_endpoint), example) for example in _shown(context)]
-    body = fill(
-        "failures.html.j2",
-        words,
-        head=head,
-        lines=lines,
-        examples=shown,
-        redact=context.redact,
-    )
-    return Part("failures", words("failures.heading"), body)
+    table = _table(words, kinds, counted, context.examples) if kinds else None
+    return Part("failures", words("failures.heading"), fill("failures.html.j2", words, table=table))
+
+
+def _counts(row: Mapping[Any, Any]) -> Counter[Kind]:
+    counts = Counter({(kind, False): n for kind, n in row["answer_failures"].items()})
+    return counts + Counter({(kind, True): n for kind, n in row["endpoint_failures"].items()})
 
 
 def _table(
-    names: list[str], rows: list[tuple[str, dict[Kind, int]]], kinds: list[Kind]
-) -> tuple[list[str], list[tuple[str, list[int]]]]:
-    """Heads and counted lines: candidates down and kinds across, or the other way when that is the narrower table."""
-    counted = [[counts.get(kind, 0) for kind in kinds] for _, counts in rows]
-    candidates = [candidate for candidate, _ in rows]
-    if len(kinds) <= len(rows):
-        return names, list(zip(candidates, counted, strict=True))
-    return candidates, list(zip(names, map(list, zip(*counted, strict=True)), strict=True))
+    words: Words, kinds: list[Kind], counted: list[tuple[str, Counter[Kind]]], examples: dict[tuple[str, str], str]
+) -> Table:
+    """Kinds down and candidates across."""
+    rows = []
+    for kind in kinds:
+        cells = [_cell(counts[kind], examples.get((visible(name, 200), kind[0]), "")) for name, counts in counted]
+        rows.append(Row(_name(words, *kind), tuple(cells)))
+    head = [Head(candidate) for candidate, _ in counted]
+    return Table(words("failures.heading"), head, rows, words("failures.caption"), first=words("failures.kind"))
 
 
-def _shown(context: Context) -> list[Example]:
-    return [] if context.redact else context.failures
+def _cell(n: int, link: str) -> Cell:
+    return replace(value(f"{n:,}" if n else "·", n), link=link if n else "")
 
 
 def _name(words: Words, kind: str, is_endpoint: bool) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from speedqual.display.numbers import milliseconds
+from speedqual.report.again import command, settings
 from speedqual.report.context import Context
 from speedqual.report.page import Part, fill
+from speedqual.report.private import without_addresses
 
 __all__ = ["section"]
 
@@ -23,11 +24,17 @@ def section(context: Context) -> Part | None:
         (words("provenance.seed"), manifest["seed"]),
         (words("provenance.machine"), _facts(manifest["machine"])),
         (words("provenance.clock"), _facts(manifest["clock"])),
-        (words("provenance.client"), _client(context)),
         (words("provenance.prices"), _prices(manifest)),
     ]
     shown = [(name, str(value)) for name, value in rows if value not in ("", None)]
-    return Part("provenance", words("provenance.heading"), fill("provenance.html.j2", words, rows=shown))
+    body = fill(
+        "provenance.html.j2",
+        words,
+        rows=shown,
+        command=command(manifest, local=context.local),
+        settings="" if context.local else settings(manifest, redact=context.redact),
+    )
+    return Part("provenance", words("provenance.heading"), body)
 
 
 def _evalset(entry: dict[str, Any]) -> str:
@@ -36,7 +43,8 @@ def _evalset(entry: dict[str, Any]) -> str:
 
 def _candidate(entry: dict[str, Any]) -> str:
     settings = {key: entry[key] for key in ("tier", "shots", "cache", "params") if entry.get(key) not in (None, "", {})}
-    return f"{entry['name']} = {entry['endpoint']}/{entry['model']} {_facts(settings)} (#{entry['id']})"
+    asked = without_addresses(f"{entry['model']} {_facts(settings)}")
+    return f"{entry['name']} = {entry['endpoint']}/{asked} (#{entry['id']})"
 
 
 def _facts(facts: dict[str, Any]) -> str:
@@ -47,14 +55,6 @@ def _facts(facts: dict[str, Any]) -> str:
 def _plain(value: Any) -> str:
     """``true``, not Python's ``True``: as settings write it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _client(context: Context) -> str:
-    health = context.manifest["client"]
-    if not health or health.get("loop_lag_ms_p99") is None:
-        return ""
-    share = f"{100 * (health.get('cpu_share') or 0):.0f}"
-    return context.words("provenance.lag", lag=milliseconds(health["loop_lag_ms_p99"]), share=share)
 
 
 def _prices(manifest: dict[str, Any]) -> str:

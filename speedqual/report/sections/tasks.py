@@ -7,7 +7,10 @@ from typing import Any
 
 from speedqual.display import numbers
 from speedqual.report.context import Context
+from speedqual.report.figures import figure
 from speedqual.report.page import Part, fill
+from speedqual.report.sections.candidates import quality_cell
+from speedqual.report.tables import Cell, Head, Row, Table, value
 
 __all__ = ["section"]
 
@@ -16,12 +19,19 @@ def section(context: Context) -> Part | None:
     """Absent when the run has a single eval set: the main table says it already."""
     if len(context.tasks) < 2:
         return None
+    words = context.words
     tasks = {name: {row["candidate"]: row for row in board.to_dict("records")} for name, board in context.tasks.items()}
-    rows = [(name, [_cell(tasks[task].get(name)) for task in tasks]) for name in context.board["candidate"]]
-    body = fill("tasks.html.j2", context.words, names=list(tasks), rows=rows, n=numbers)
-    return Part("tasks", context.words("table.tasks_heading"), body)
+    floors = {evalset.name: evalset.floor for evalset in context.run.evalsets}
+    rows = [
+        Row(str(name), tuple(_cell(tasks[task].get(name), floors[task]) for task in tasks))
+        for name in context.board["candidate"]
+    ]
+    table = Table(words("table.tasks_heading"), [Head(name) for name in tasks], rows, words("table.tasks_caption"))
+    drawn = None if context.by_task is None else figure(context.by_task, context.lang)
+    return Part("tasks", words("table.tasks_heading"), fill("tasks.html.j2", words, table=table, figure=drawn))
 
 
-def _cell(row: Mapping[Any, Any] | None) -> dict[str, Any]:
-    keys = ("quality", "quality_lo", "quality_hi", "n_items")
-    return {key: None if row is None or numbers.missing(row[key]) else row[key] for key in keys}
+def _cell(row: Mapping[Any, Any] | None, floor: float | None) -> Cell:
+    if row is None:
+        return value(numbers.DASH, None)
+    return quality_cell(row, "quality", floor, f"n = {numbers.count(row['n_items'])}")
