@@ -6,25 +6,30 @@ from pathlib import Path
 
 import click
 
+from speedqual.cli.offers import RUN
+from speedqual.report.exports import FORMS
 from speedqual.report.words import LANGUAGES
 
 __all__ = ["command"]
 
 
 @click.command("report")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=RUN)
 @click.option("--out", "-o", type=click.Path(path_type=Path), help="Default: report.html in the run's folder.")
+@click.option("--format", "form", type=click.Choice(FORMS), help="Default: what the ending of --out says, else html.")
 @click.option("--lang", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of the report.")
 @click.option("--redact", is_flag=True, help="Leave prompts and answers out.")
-def command(run: Path, out: Path | None, lang: str, redact: bool) -> None:
-    """Write the HTML report of a run: one file, opened offline.
+def command(run: Path, out: Path | None, form: str | None, lang: str, redact: bool) -> None:
+    """Write the report of a run: one HTML file, opened offline; or Markdown, CSV, Parquet or JSON.
 
     \b
     Examples:
       speedqual report runs/20260101-120000-ab12
       speedqual report RUN --lang zh --redact -o for-the-customer.html
+      speedqual report RUN --format md -o comment.md
     """
     from speedqual.report import write
     from speedqual.running import Run
 
-    click.echo(write(Run.open(run), out or run / "report.html", redact=redact, lang=lang))
+    target = out or run / f"report.{form or 'html'}"
+    click.echo(write(Run.open(run), target, redact=redact, lang=lang, form=form or ""))
