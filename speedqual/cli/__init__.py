@@ -10,18 +10,22 @@ import os
 import sys
 from difflib import get_close_matches
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from speedqual import __version__
 from speedqual.errors import SpeedqualError
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 __all__ = ["main"]
 
 COMMANDS = {
     "quickstart": "Measure a real small model on this machine and write a report.",
     "run": "Ask candidates the items of eval sets, time and grade the answers.",
+    "load": "Put candidates under load: users, arrivals, SLOs, the knee.",
     "report": "Write the HTML report of a run.",
     "runs": "List the runs in a folder.",
     "show": "Print a run's table, or one trial in full.",
@@ -37,6 +41,7 @@ COMMANDS = {
     "evalset": "Make, check and show eval sets.",
     "local": "Serve, list and vary model files on this machine.",
     "serve-script": "Play token streams with known timing, to try readers on.",
+    "completion": "Print the completion script of a shell.",
     "doctor": "Say what this machine can measure and grade.",
 }
 """Name → what it does, here so that the help needs no import."""
@@ -67,6 +72,12 @@ class _Lazy(click.Group):
         if near:
             ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        named = [CompletionItem(name, help=does) for name, does in COMMANDS.items() if name.startswith(incomplete)]
+        return [*named, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from speedqual.cli.offers import DATA
 from speedqual.display.numbers import cell
 from speedqual.errors import UsageError
 
@@ -44,7 +45,7 @@ def columns(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``DATA`` and the column options to a command."""
     for option in reversed(_COLUMN_OPTIONS):
         function = option(function)
-    return click.argument("data", type=click.Path(path_type=Path))(function)
+    return click.argument("data", type=DATA)(function)
 
 
 def load(data: Path, options: dict[str, Any]) -> Table:

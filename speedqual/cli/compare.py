@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from speedqual.cli.offers import RUN
+
 if TYPE_CHECKING:
     from speedqual.analysis.gate import Margin
 
@@ -14,8 +16,8 @@ __all__ = ["command"]
 
 
 @click.command("compare")
-@click.argument("base", type=click.Path(path_type=Path))
-@click.argument("new", type=click.Path(path_type=Path))
+@click.argument("base", type=RUN)
+@click.argument("new", type=RUN)
 @click.option("--margins", type=click.Path(path_type=Path), help="TOML file with a [gate] table.")
 @click.option(
     "--allow", multiple=True, type=click.Choice(["set", "prompts", "graders", "params", "machine"]),

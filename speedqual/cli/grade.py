@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
+from speedqual.cli.offers import RUN
 from speedqual.cli.outcome import exit_code_of, print_scoreboard
 
 __all__ = ["command"]
 
 
 @click.command("grade")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=RUN)
 @click.option("--allow-code", is_flag=True, help="Run the grader.py of an eval set.")
 @click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
 def command(run: Path, allow_code: bool, as_json: bool) -> None:

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import click
 
+from speedqual.cli.offers import RUN
+
 __all__ = ["command"]
 
 
 @click.command("history")
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("runs", nargs=-1, required=True, type=RUN)
 @click.option("--metric", "metrics", multiple=True, help="quality, ttft_ms, …; may be repeated.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--plot", "plot_file", type=click.Path(path_type=Path), help="Draw into .svg, .png or .pdf.")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from speedqual.cli.offers import RUN
 from speedqual.cli.outcome import print_scoreboard
 from speedqual.display.safe import visible
 from speedqual.errors import UsageError
@@ -18,7 +19,7 @@ LONG = 100_000
 
 
 @click.command("show")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=RUN)
 @click.option("--item", help="Show the trials of this item in full.")
 @click.option("--candidate", help="Only this candidate's.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON; with --item one record a line.")
