@@ -1,4 +1,4 @@
-"""What a reply says beyond its source, and whether it is nothing but the source."""
+"""What a reply says beyond its source."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from speedqual.grading.polarity import negations
 from speedqual.grading.text import fold
 from speedqual.grading.wordforms import STOPWORDS, stem
 
-__all__ = ["Known", "is_copied", "known_of", "unsupported_claims"]
+__all__ = ["Known", "known_of", "unsupported_claims"]
 
 _SETTINGS = Settings(locale="en")
 _CLAUSE = re.compile(r"[;:()—；：，]|,\s+|\s+(?:and|but|while|whereas)\s+|而且|并且")
@@ -91,32 +91,3 @@ def _is_strange(clause: str, known: Known) -> bool | None:
         return True
     new = sum(w not in known.stems for w in words) + sum(p not in known.pairs for p in pairs)
     return new * 2 > len(words) + len(pairs) and new >= 2
-
-
-def is_copied(reply: str, source: str) -> bool:
-    """Whether the reply is the source again: a common run of at least 80 % of it, and little else."""
-    ours, theirs = _letters(reply), _letters(source)
-    if len(theirs) < 30 or not 0.8 <= len(ours) / len(theirs) <= 3.0:
-        return False
-    return _longest_run(ours, theirs) >= 0.8 * len(theirs)
-
-
-def _letters(text: str) -> str:
-    return "".join(c for c in fold(text[:20_000]) if c.isalnum())
-
-
-def _longest_run(ours: str, theirs: str) -> int:
-    """Length of the common run around the middle of ``theirs``, 0 when its middle is not there."""
-    size = max(8, len(theirs) // 4)
-    middle = theirs[len(theirs) // 2 - size // 2 : len(theirs) // 2 - size // 2 + size]
-    at = ours.find(middle)
-    if at < 0:
-        return 0
-    left = len(theirs) // 2 - size // 2
-    start, end = at, at + size
-    a, b = left, left + size
-    while start > 0 and a > 0 and ours[start - 1] == theirs[a - 1]:
-        start, a = start - 1, a - 1
-    while end < len(ours) and b < len(theirs) and ours[end] == theirs[b]:
-        end, b = end + 1, b + 1
-    return b - a

@@ -13,19 +13,21 @@ a copy of the whole source can score, 0.5).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from speedqual.errors import EvalSetError
-from speedqual.grading.claims import Known, is_copied, known_of, unsupported_claims
+from speedqual.grading.claims import Known, known_of, unsupported_claims
 from speedqual.grading.mentions import numbers_in, prepare
 from speedqual.grading.normalise import KINDS, Settings
 from speedqual.grading.options import options_of, settings_of, tolerance_of
-from speedqual.grading.polarity import clause_start
+from speedqual.grading.placed import placed_instead
+from speedqual.grading.polarity import clause_start, is_reason
 from speedqual.grading.reply import Reply, failed, look, nothing_given
+from speedqual.grading.restating import echoes, is_copied, is_part_of, without_echo
 from speedqual.grading.statements import exchanged_in, judge_statement
-from speedqual.grading.text import is_no_answer, is_refusal, says_not_stated
+from speedqual.grading.text import fold, is_no_answer, is_refusal, says_not_stated
 from speedqual.grading.valuefacts import Finding, ValueFact, judge_value, kind_of_value
 from speedqual.records import Answer, EvalSet, Failure, Grade, Item
 
@@ -79,6 +81,25 @@ def make(evalset: EvalSet) -> FactsGrader:
     return grader
 
 
+def _answers_itself(plan: Plan, parts: tuple[str, ...]) -> bool:
+    """Whether what the reply says beside its copy of the source gives every required fact."""
+    own = tuple(part for part in parts if not is_part_of(part, plan.source))
+    must = [fact for fact in plan.facts if fact.must] or list(plan.facts)
+    return bool(own) and all(_judge(fact, own, plan).status == "supported" for fact in must)
+
+
+def _with_others(facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    """Each fact knows the values of the others, which are no rivals of its own."""
+    every = list(facts)
+    values = [fold(str(fact.value.value)) if fact.value else "" for fact in every]
+    return tuple(
+        replace(fact, value=replace(fact.value, others=tuple(v for j, v in enumerate(values) if v and j != i)))
+        if fact.value
+        else fact
+        for i, fact in enumerate(every)
+    )
+
+
 def _cap(value: Any, where: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
         raise EvalSetError(f"copy_cap is {value!r}", where=f"{where}, grader.copy_cap", fix="Give a number from 0 to 1")
@@ -123,7 +144,7 @@ class FactsGrader:
         ]
         return Plan(
             row=row,
-            facts=tuple(self._fact(f, i, question, alone, f"{where}, facts[{i}]") for i, f in enumerate(facts)),
+            facts=_with_others(self._fact(f, i, question, alone, f"{where}, facts[{i}]") for i, f in enumerate(facts)),
             forbidden=tuple(
                 self._fact(f, i, question, False, f"{where}, forbidden[{i}]") for i, f in enumerate(forbidden)
             ),
@@ -177,6 +198,9 @@ class FactsGrader:
                 "no_answer", "the reply has no words", version=VERSION
             )
             return _as_memory(grade, plan)
+        if echoes(parts, plan.question):
+            return _as_memory(failed("no_answer", "the reply repeats the question", version=VERSION), plan)
+        parts = without_echo(parts, plan.question)
         if plan.unanswerable:
             return _unanswerable(plan, reply, parts)
         return self._answerable(plan, answer, reply, parts)
@@ -210,7 +234,7 @@ class FactsGrader:
         details = _parts(plan, findings, asserted, claims)
         flags = {*reply.flags, *(flag for f in findings.values() for flag in f.flags)}
         flags |= {"unsupported"} if details["unsupported"] else set()
-        if plan.source and is_copied(" ".join(parts), plan.source):
+        if plan.source and is_copied(" ".join(parts), plan.source) and not _answers_itself(plan, parts):
             flags.add("copied")
             score, lenient = min(score, self.copy_cap), min(lenient, self.copy_cap)
             failure = "copied" if failure == "none" and score < 1 else failure
@@ -268,7 +292,9 @@ def _judge(fact: Fact, parts: tuple[str, ...], plan: Plan) -> Finding:
         if spoken.status == "contradicted":
             return spoken
     if finding.status == "missing" and isinstance(fact.value.value, str) and plan.source:
-        other = exchanged_in(fact.value.value, plan.source, parts, known)
+        other = exchanged_in(fact.value.value, plan.source, parts, known) or placed_instead(
+            fact.value.value, fact.value.others, plan.source, plan.question, parts
+        )
         return Finding("contradicted", f"{other!r} stands in its place", other) if other else finding
     return finding
 
@@ -304,12 +330,15 @@ def _is_asserted(fact: Fact, parts: tuple[str, ...], plan: Plan) -> bool:
         return False
     if any(f.value is not None and fact.value is not None and f.value.value == fact.value.value for f in plan.facts):
         return False
-    if not plan.memory or not finding.at:
+    if not finding.at:
         return True
+    settled = any(_judge(f, parts, plan).status == "supported" for f in plan.facts if f.must)
     for sentence in parts:
         at = sentence.lower().find(finding.at.lower())  # what is named comes case-folded
         if at >= 0:
-            return not any(word in sentence[clause_start(sentence, at) : at].lower() for word in _PAST)
+            clause = sentence[clause_start(sentence, at) : at].lower()
+            past = plan.memory and any(word in clause for word in _PAST)
+            return not past and not (settled and is_reason(sentence, at))
     return True
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["HEDGE", "Stance", "clause_start", "negations", "stance_at", "was_corrected"]
+__all__ = ["HEDGE", "Stance", "clause_start", "is_reason", "negations", "stance_at", "was_corrected"]
 
 Stance = str
 """affirmed | denied | asked | bounded"""
@@ -42,9 +42,11 @@ _NEGATION = re.compile(
 )
 _DENIED_AFTER = re.compile(
     r"[^,;.!?，；。]{0,25}?(?:\b(?:is|was|are|were|would be)(?: \w+ly)? (?:not|wrong|false|incorrect|"
-    r"untrue|mistaken)\b|\b(?:isn't|wasn't|aren't|weren't)\b"
-    r"|(?:是错的|是错误的|不对|不正确|有误|是不对的|不是正确))"
-    r"|[\"'”’]? ?(?:不是|不对)",
+    r"untrue|mistaken|an? (?:\w+ )?(?:typo|mistake|error|misprint|misreading|slip))\b|"
+    r"\b(?:isn't|wasn't|aren't|weren't)\b"
+    r"|(?:是错的|是错误的|不对|不正确|有误|是不对的|不是正确|是?(?:笔误|错别字|打字错误|写错了)))"
+    r"|[\"'”’」』] ?(?:不是|不对|应为|应当?是|应该是|(?:should|must|ought to) (?:be|have been|read)\b)"
+    r"|(?:不是|不对)",
     re.IGNORECASE,
 )
 _BOUND_BEFORE = re.compile(
@@ -128,6 +130,20 @@ def _goes_on_denied(sentence: str, begin: int) -> bool:
     start = clause_start(head, len(head.rstrip(" ,，、")))
     rest = sentence[begin : begin + 60]
     return negations(head[start:]) % 2 == 1 and bool(re.match(r"[^;.]*?\b(?:or|nor)\b|[^；。]*?[或和]", rest))
+
+
+_REASON = re.compile(
+    r"\b(?:since|because|as|after|given|now that|(?:even )?though|although|while|whereas|due to|owing to|despite)\b"
+    r"|因为|由于|既然|虽然|尽管|鉴于",
+    re.IGNORECASE,
+)
+_LEFT_BEHIND = re.compile(r"[;:.!?；。：]|[,，](?!\s*(?:and|or|而且|并且|和)\b)", re.IGNORECASE)
+
+
+def is_reason(sentence: str, at: int) -> bool:
+    """Whether what is named at ``at`` only says why: ``the Barn, since the Boathouse is flooded``."""
+    words = list(_REASON.finditer(sentence, max(0, at - REACH), at))
+    return bool(words) and not _LEFT_BEHIND.search(sentence[words[-1].end() : at])
 
 
 def was_corrected(sentence: str, end: int, following: str) -> bool:

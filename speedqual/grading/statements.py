@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
+from speedqual.grading.findings import Finding
 from speedqual.grading.mentions import MONTHS, NumberMention, numbers_in
 from speedqual.grading.normalise import Settings
 from speedqual.grading.polarity import HEDGE, negations, stance_at
 from speedqual.grading.statements_zh import judge_chinese
 from speedqual.grading.text import fold
-from speedqual.grading.valuefacts import Finding
 from speedqual.grading.wordforms import COMMON, STOPWORDS, are_opposite, stem
 
 __all__ = ["exchanged_in", "judge_statement"]

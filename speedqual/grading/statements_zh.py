@@ -8,10 +8,10 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
 
+from speedqual.grading.findings import Finding
 from speedqual.grading.mentions import NumberMention, numbers_in
 from speedqual.grading.normalise import Settings
 from speedqual.grading.polarity import negations
-from speedqual.grading.valuefacts import Finding
 
 __all__ = ["judge_chinese"]
 

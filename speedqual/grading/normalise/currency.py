@@ -16,7 +16,6 @@ _NAMES: dict[str, str] = {
     "US DOLLAR": "USD",
     "DOLLARS": _DOLLARS,
     "DOLLAR": _DOLLARS,
-    "CENTS": "",
     "C$": "CAD",
     "CA$": "CAD",
     "A$": "AUD",
@@ -164,7 +163,9 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 _AFTER = re.compile(
-    rf"(?<=[\d.)十百千万亿一二三四五六七八九零〇两萬億佰仟拾kmbn]) ?(?P<currency>{CURRENCY})(?:整|正)?$", re.IGNORECASE
+    rf"(?:(?<=[\d.)十百千万亿一二三四五六七八九零〇两萬億佰仟拾kmbn]) ?|(?<=[a-z]) )"
+    rf"(?P<currency>{CURRENCY})(?:整|正)?$",
+    re.IGNORECASE,
 )
 
 

@@ -68,9 +68,10 @@ _PATTERNS = (
     r"(?P<y>\d{4})",
 )
 _TIME = (
-    r"(?:,? ?(?:T|t|at )? ?(?P<half>上午|下午|早上|晚上|凌晨|中午)? ?(?P<hour>\d{1,2})(?::|时|時|点|"
-    r"點|h)(?:(?P<minute>\d{1,2}|半)(?:分|m)?)?"
-    r"(?::?(?P<second>\d{1,2})(?:[.,]\d{1,9})?秒?)?"
+    r"(?:,? ?(?:T|t|at )? ?(?P<half>上午|下午|早上|晚上|凌晨|中午)? ?"
+    rf"(?:(?P<hour>\d{{1,2}}|[{CHINESE}]{{1,3}})(?:(?::|时|時|点|點|h)(?:(?P<minute>\d{{1,2}}|半|[{CHINESE}]{{1,3}})(?:分|m)?)?"
+    r"|(?= ?[ap]\.?m\b))"
+    r"(?::?(?P<second>\d{1,2})(?:[.,]\d{1,9})?秒?)?)"
     r" ?(?P<meridiem>[ap]\.?m\b\.?)? ?(?P<zone>Z|UTC|GMT|[+-]\d{2}:?\d{2})?)?"
 )
 _DATES = tuple(re.compile(pattern + _TIME, re.IGNORECASE) for pattern in _PATTERNS)
@@ -185,7 +186,7 @@ def _valid(year: int, month: int | None, day: int | None) -> Reading:
 def _moment(match: re.Match[str], day: Reading) -> Reading:
     if day.value.day is None:
         return Reading(None, BAD)
-    hour, minute = int(match["hour"] or 0), 30 if match["minute"] == "半" else int(match["minute"] or 0)
+    hour, minute = _number(match["hour"]) or 0, 30 if match["minute"] == "半" else _number(match["minute"]) or 0
     half = (match["meridiem"] or "").lower().replace(".", "") or {"下午": "pm", "晚上": "pm", "中午": "pm"}.get(
         match["half"] or "", ""
     )

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from speedqual.grading.normalise.base import AMBIGUOUS, BAD, Reading, Settings
 from speedqual.grading.normalise.digits import MAX_CHARS, ascii_digits
 from speedqual.grading.normalise.numbers import read_number
+from speedqual.grading.normalise.numerals import ENGLISH
 
 __all__ = ["PERCENT", "POINTS", "Quantity", "Share", "read_percent", "read_quantity", "read_ratio"]
 
@@ -184,7 +185,8 @@ _BY_UNIT = {
     for unit in names.split()
 }
 _QUANTITY = re.compile(
-    r"(?P<number>[-+(]?[\d.,' ()]*\d\)?|[-负]?[零〇一二两三四五六七八九十百千万亿点]+)[ -]?(?P<unit>[^\d\s].*)?"
+    rf"(?P<number>[-+(]?[\d.,' ()]*\d\)?|[-负]?[零〇一二两三四五六七八九十百千万亿点]+|(?i:{ENGLISH}))"
+    r"[ -]?(?P<unit>[^\d\s].*)?"
 )
 
 
@@ -214,6 +216,12 @@ def _unit(text: str) -> tuple[str, Decimal]:
         return known
     word = unit.casefold()
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word, Decimal(1)
+
+
+def known_unit(text: str) -> tuple[str, Decimal] | None:
+    """The dimension and factor of a unit of the table; None for any other word."""
+    unit = _unit(text)
+    return unit if unit[0] in _UNITS else None
 
 
 def is_unit(text: str) -> bool:
