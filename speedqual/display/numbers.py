@@ -77,7 +77,9 @@ def usd(value: float | None) -> str:
     """Dollars with three significant digits."""
     if value is None or missing(value):
         return DASH
-    return f"${value:,.2f}" if value >= 1 else f"${value:.3g}"
+    if value >= 1 or value <= 0:
+        return f"${value:,.2f}"
+    return f"${value:.{2 - math.floor(math.log10(value))}f}".rstrip("0")
 
 
 def count(value: float | None) -> str:

@@ -22,6 +22,7 @@ from speedqual.display import numbers
         (numbers.rate(54.14), "54.1"),
         (numbers.rate(1234.0), "1,234"),
         (numbers.usd(0.00123), "$0.00123"),
+        (numbers.usd(0.0000567), "$0.0000567"),
         (numbers.usd(12.3), "$12.30"),
         (numbers.count(12345), "12,345"),
     ],
