@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from speedqual.records import Candidate, EvalSet
     from speedqual.running import Run, RunEvent
 
-__all__ = ["exit_code_of", "print_scoreboard", "run_until_done", "say"]
+__all__ = ["PARTIAL", "exit_code_of", "print_scoreboard", "run_until_done", "say", "until_done"]
 
 PARTIAL = 4
 
@@ -27,7 +28,15 @@ def say(line: str) -> None:
 
 def run_until_done(candidates: Sequence[Candidate], evalsets: Sequence[EvalSet], **options: Any) -> Run:
     """``run_sync`` that says how to go on when it was interrupted or the disk gave out."""
-    from speedqual.running import Started, run_sync
+    from speedqual.running import run_sync
+
+    return until_done(partial(run_sync, candidates, evalsets), "run", **options)
+
+
+def until_done(start: Callable[..., Run], command: str, **options: Any) -> Run:
+    """``start(folder=…, observers=…, …)``, saying how to go on with ``command`` when it was interrupted or the disk
+    gave out."""
+    from speedqual.running import Started
 
     where: list[Path] = [Path(options["folder"])] if options.get("folder") else []
 
@@ -36,10 +45,10 @@ def run_until_done(candidates: Sequence[Candidate], evalsets: Sequence[EvalSet],
             where.append(Path("runs", event.run))
 
     try:
-        return run_sync(candidates, evalsets, **{**options, "observers": [remember, *options.get("observers", ())]})
+        return start(**{**options, "observers": [remember, *options.get("observers", ())]})
     except (KeyboardInterrupt, EndpointError, StorageError):
         if where and (where[0] / "manifest.json").is_file():
-            say(f"\nWhat was finished is kept. Go on with: speedqual run --resume {where[0]}")
+            say(f"\nWhat was finished is kept. Go on with: speedqual {command} --resume {where[0]}")
         raise
 
 

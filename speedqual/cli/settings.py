@@ -18,7 +18,7 @@ from speedqual.errors import ConfigError
 __all__ = ["DEFAULT_FILE", "config_option", "read_settings"]
 
 DEFAULT_FILE = Path("speedqual.toml")
-TABLES = ("run", "candidates", "gate", "prices", "report")
+TABLES = ("run", "load", "candidates", "gate", "prices", "report")
 
 
 def read_settings(path: Path) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from speedqual.errors import UsageError
 from speedqual.records import Plain
+from speedqual.running.load.ladders import arrivals_level
 from speedqual.running.load.levels import Level
 
 __all__ = ["Search", "Tried", "next_x"]
@@ -20,13 +21,15 @@ class Search(Plain):
     """Doubles from ``low`` until a level is not shown to hold, then halves the gap (as a ratio) until it is under
     ``within``; never above ``high``, never more than ``tries`` levels.
 
-    ``level``: what is sent; in its ``arrivals`` and name stands the number of ``low``, which each try replaces.
+    ``level``: what is sent; in its ``arrivals`` and name stands the number of ``low``, which each try replaces. A slow
+    rate is sent for longer than its duration says, until ``least_n`` requests can be judged.
     """
 
     level: Level
     high: float
     tries: int = 10
     within: float = 0.1
+    least_n: int = 100
 
     @property
     def low(self) -> float:
@@ -49,7 +52,11 @@ class Search(Plain):
 
     def at(self, x: float) -> Level:
         """The level of this coordinate."""
-        return replace(self.level, x=x, name=f"{x:,g} {self.level.unit}", arrivals=self._arrivals(x))
+        level = arrivals_level(self._arrivals(x), self.level)
+        if level.unit != "req/s" or level.duration_s is None:
+            return level
+        cut_s = level.warmup_s + level.cooldown_s
+        return replace(level, duration_s=max(level.duration_s, cut_s + self.least_n / x))
 
     def _arrivals(self, x: float) -> str:
         kind, _, rest = self.level.arrivals.partition(":")

@@ -1,0 +1,155 @@
+"""What ``speedqual load`` says: the plan beforehand, the levels and the knee afterwards, and the exit code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from speedqual.cli.outcome import PARTIAL, say
+from speedqual.cli.outcome import exit_code_of as plain_exit_code
+from speedqual.cli.table import text_table
+from speedqual.display import numbers
+from speedqual.records import Candidate
+
+if TYPE_CHECKING:
+    from speedqual.running import Run
+    from speedqual.running.load import LoadPlan
+
+__all__ = ["exit_code_of", "print_levels", "print_plan"]
+
+INCONCLUSIVE = 5
+
+
+def print_plan(candidates: Sequence[Candidate], plan: LoadPlan, *, as_json: bool) -> None:
+    """What would be sent; nothing is."""
+    from speedqual.running.load.level import n_planned
+
+    rows = [
+        {
+            "layer": level.layer,
+            "level": level.name,
+            "arrivals": level.arrivals,
+            "duration_s": level.duration_s,
+            "requests": n_planned(level),
+            "evalset": level.evalset,
+        }
+        for level in plan.levels
+    ]
+    if as_json:
+        told = {"candidates": [one.name for one in candidates], "levels": rows, "slos": [str(slo) for slo in plan.slos]}
+        click.echo(json.dumps(told, ensure_ascii=False, indent=1))
+        return
+    if rows:
+        head = ["layer", "level", "arrivals", "seconds", "requests", "eval set"]
+        click.echo(
+            text_table(head, [["–" if value is None else _cell(value) for value in row.values()] for row in rows])
+        )
+    if plan.search is not None:
+        search = plan.search
+        click.echo(f"search for the knee: {search.level.arrivals} to {search.high:g} {search.level.unit}")
+    say(f"{len(candidates)} candidates: {', '.join(one.name for one in candidates)}")
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return numbers.DASH
+    return f"{value:,g}" if isinstance(value, (int, float)) else str(value)
+
+
+def print_levels(run: Run, plan: LoadPlan, *, as_json: bool) -> None:
+    """A line a level on stdout, notes on stderr."""
+    from speedqual.analysis.base import records
+    from speedqual.analysis.load.levels import Levels
+
+    levels = Levels()(run)
+    knee = _knee(run, plan)
+    skipped = run.manifest["load"]["skipped"]
+    if as_json:
+        found = {
+            "run": run.name,
+            "status": run.status,
+            "levels": records(levels.table),
+            "knee": None if knee is None else knee.to_dict(),
+            "skipped": skipped,
+            "notes": list(levels.notes),
+        }
+        click.echo(json.dumps(found, ensure_ascii=False, indent=1))
+        return
+    held = {} if knee is None else {_place(row): row for row in knee.levels.to_dict("records")}
+    rows = [_row(row, held.get(_place(row))) for row in levels.table.to_dict("records")]
+    click.echo(text_table(HEAD if knee is not None else HEAD[:-1], rows))
+    if knee is not None:
+        click.echo(knee.verdict)
+    for note in levels.notes:
+        say(note)
+    for one in skipped:
+        say(f"{one['candidate']}, {one['level']}: not sent, {one['why']}")
+    if run.manifest.get("why"):
+        say(f"Stopped: {run.manifest['why']}. Go on with: speedqual load --resume {run.folder}")
+
+
+HEAD = [
+    "candidate, level",
+    "sent",
+    "failed",
+    "offered/s",
+    "achieved",
+    "TTFT p50 ms",
+    "p95",
+    "tokens/s",
+    "client lag p99 ms",
+    "goodput",
+]
+
+
+def _place(row: Mapping[Any, Any]) -> tuple[str, str, str]:
+    return row["candidate"], row["layer"], row["level"]
+
+
+def _row(row: Mapping[Any, Any], held: Mapping[Any, Any] | None) -> list[str]:
+    """A level at which the client was the limit shows no figures of the server."""
+    limited = bool(row["client_limited"])
+    mark = " (client limited)" if limited else ""
+    ttft_p50, ttft_p95, tok_s = (None if limited else row[name] for name in ("ttft_ms_p50", "ttft_ms_p95", "tok_s"))
+    figures = [
+        numbers.rate(row["offered_s"]),
+        numbers.percent(row["achieved"]),
+        numbers.milliseconds(ttft_p50),
+        numbers.milliseconds(ttft_p95),
+        numbers.rate(tok_s),
+        numbers.milliseconds(row["lag_p99_ms"]),
+    ]
+    cells = [f"{row['candidate']}, {row['layer']} {row['level']}{mark}", f"{row['n'] + row['cut']}", f"{row['failed']}"]
+    return [*cells, *figures, *([] if held is None else [_goodput(held)])]
+
+
+def _goodput(row: Mapping[Any, Any]) -> str:
+    if row["client_limited"] or row["goodput"] is None:
+        return numbers.DASH
+    lo, hi = numbers.percent(row["lo"]), numbers.percent(row["hi"])
+    return f"{numbers.percent(row['goodput'])} ({lo} to {hi}), {row['state']}"
+
+
+def _knee(run: Run, plan: LoadPlan) -> Any:
+    """What follows for the SLOs; None without any, or without a layer that climbs."""
+    from speedqual.analysis.load.knee import LAYERS, Knee
+
+    climbed = {entry["layer"] for entry in run.manifest["load"]["levels"]} & set(LAYERS)
+    return Knee()(run) if plan.slos and climbed else None
+
+
+def exit_code_of(run: Run, plan: LoadPlan) -> int:
+    """0 good; 1 an SLO is broken at a level asked for; 4 stopped early or, without SLOs, some requests failed; 5 the
+    SLOs can be told neither to hold nor to be broken, or no knee is found."""
+    if run.status != "finished":
+        return PARTIAL
+    knee = _knee(run, plan)
+    if knee is None:
+        return plain_exit_code(run)
+    if plan.search is not None:
+        return 0 if knee.knees["knee_x"].notna().all() else INCONCLUSIVE
+    states = set(knee.levels["state"])
+    return 1 if "fails" in states else INCONCLUSIVE if "open" in states else 0
