@@ -11,9 +11,19 @@ import pytest
 from loadruns import Made, attempt, closed_loop, entry, record
 
 from speedqual.analysis import Knee, judge_level
-from speedqual.analysis.intervals import holm
-from speedqual.analysis.load.judging import Counts, counts_of, design_effect, evidence, judged, p_fails, p_holds
+from speedqual.analysis.load.judging import (
+    Counts,
+    counts_of,
+    design_effect,
+    evidence,
+    judged,
+    p_fails,
+    p_holds,
+)
+from speedqual.analysis.load.knee import in_order
+from speedqual.analysis.load.reading import Level
 from speedqual.errors import UsageError
+from speedqual.running.load.search import next_x
 from speedqual.timing.goodput import Slo, judge, parse_slo
 
 FAST = Slo("ttft_ms", "<", 800.0, share=0.95)
@@ -174,12 +184,37 @@ def test_a_share_just_at_the_promise_is_seldom_said_to_hold_whenever_one_looks(s
     assert np.mean(ever) <= 0.05
 
 
+RUN = [Level("c", "concurrency", str(k), k, "users", turn=k) for k in range(8)]
+
+
 def test_false_knees_over_a_whole_ladder_are_rare() -> None:
-    # five levels, each exactly at its promise of 95 %: none holds, so any "holds" is false. 1,500 ladders
+    # eight levels, each exactly at its promise of 95 %: none holds, so any "holds" is false. 2,000 ladders
     rng = np.random.default_rng(11)
-    drawn = rng.binomial(150, 0.95, (1500, 5))
-    wrong = [holm([p_holds(Counts(int(g), 150 - int(g), 0), 0.95) for g in row]).min() <= 0.05 for row in drawn]
+    drawn = rng.binomial(150, 0.95, (2000, 8))
+    exact = {g: p_holds(Counts(g, 150 - g, 0), 0.95) for g in range(151)}
+    wrong = [in_order([exact[int(g)] for g in row], RUN, 0.05).min() <= 0.05 for row in drawn]
     assert np.mean(wrong) <= 0.05
+
+
+def test_false_knees_of_a_search_are_rare() -> None:
+    # 99.5 % are good below 20 requests a second, from there on no more than the promised 95 %; a search doubles and
+    # halves by what it sees. 1,000 searches: "holds" at 20 or above is false
+    rng = np.random.default_rng(5)
+
+    def found(x: float) -> float:
+        good = int(rng.binomial(150, 0.995 if x < 20 else 0.95))
+        return p_holds(Counts(good, 150 - good, 0), 0.95)
+
+    wrong = right = 0
+    for _ in range(1000):
+        tried: list[float] = []
+        held: dict[float, bool] = {}
+        while len(held) < 8 and (x := next_x(held, 5, 160, 0.1, whole=False)) is not None:
+            tried.append(found(x))
+            held[x] = bool(in_order(tried, RUN[: len(tried)], 0.05)[-1] <= 0.05)
+        wrong += any(ok and x >= 20 for x, ok in held.items())
+        right += max((x for x, ok in held.items() if ok), default=0.0) >= 10
+    assert 0 < wrong / 1000 <= 0.05 and right / 1000 >= 0.9
 
 
 def test_a_level_well_within_its_promise_is_found() -> None:

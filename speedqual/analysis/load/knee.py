@@ -1,9 +1,11 @@
 """Goodput at each level, and the knee: the highest level that holds every promise.
 
-"Holds" and "fails" are each tested at every level and adjusted by Holm over the levels of the ladder, so that all the
-levels named are right together with 95 %. A level stopped because of what was seen there is judged by evidence that may
-be watched; the others by the exact test. That load never helps is used for one thing: above the lowest failing level no
-level is the knee, even where one seems to hold.
+"Holds" is tested level by level in the order in which they were run, fixed or chosen by a search: after f levels that
+were not shown to hold, the next one is tested at alpha / ((f + 1)(f + 2)). A wrong "holds" is first made at some level
+that does not hold, after r such levels, with a chance of at most alpha / ((r + 1)(r + 2)); these sum to alpha. "Fails"
+is adjusted by Holm over the levels. A level that the breaker cut off is judged by evidence that may be watched, the
+others by the exact test. That load never helps is used for one thing: above the lowest failing level no level is the
+knee, even where one seems to hold.
 """
 
 from __future__ import annotations
@@ -104,8 +106,8 @@ def _ladder(
     for own in tests:
         _adjust(own, levels, alpha, len(slos))
     by_level = list(zip(*tests, strict=True))
-    holds = holm([_untested(one) or max(t["raw_holds"] for t in ts) for one, ts in zip(levels, by_level, strict=True)])
-    fails = holm([_untested(one) or min(t["raw_fails"] for t in ts) for one, ts in zip(levels, by_level, strict=True)])
+    holds = in_order([max(t["raw_holds"] for t in ts) for ts in by_level], levels, alpha)
+    fails = _holm([min(t["raw_fails"] for t in ts) for ts in by_level], levels)
     whole, classes = [], []
     for i, (one, part) in enumerate(zip(levels, rows, strict=True)):
         state = _state(holds[i], fails[i], alpha)
@@ -116,21 +118,34 @@ def _ladder(
     return pd.DataFrame(whole), table, pd.DataFrame(classes)
 
 
-def _untested(one: Level) -> float | None:
-    """A level at which the client was the limit is not tested at all."""
-    return np.nan if one.limited else None
+def in_order(p_values: Sequence[float], levels: Sequence[Level], alpha: float) -> NDArray[np.float64]:
+    """Adjusted p-values of "holds" (see above; a single level needs none); NaN where the client was the limit: that
+    level is not tested.
+
+    >>> run = [Level("c", "l", str(k), k, "users", turn=k) for k in range(4)]
+    >>> [round(float(p), 3) for p in in_order([0.02, 0.03, 0.008, 0.002], run, 0.05)]
+    [0.04, 0.06, 0.048, 0.012]
+    """
+    adjusted, spent = np.full(len(levels), np.nan), 0
+    tested = [i for i in sorted(range(len(levels)), key=lambda k: levels[k].turn) if not levels[i].limited]
+    for i in tested:
+        adjusted[i] = min(1.0, p_values[i] * ((spent + 1) * (spent + 2) if len(tested) > 1 else 1))
+        spent += bool(adjusted[i] > alpha)
+    return adjusted
+
+
+def _holm(p_values: Sequence[float], levels: Sequence[Level]) -> NDArray[np.float64]:
+    return holm([np.nan if one.limited else p for one, p in zip(levels, p_values, strict=True)])
 
 
 def _adjust(tests: Sequence[dict[str, Any]], levels: Sequence[Level], alpha: float, slos: int) -> None:
-    """Holm over the levels, for each promise as for all together."""
+    """Over the levels, for each promise as for all together."""
     for test in tests:
         test["raw_fails"] = min(1.0, slos * test["raw_fails"])
-    for name in ("holds", "fails"):
-        adjusted = holm([_untested(one) or t[f"raw_{name}"] for one, t in zip(levels, tests, strict=True)])
-        for test, p in zip(tests, adjusted, strict=True):
-            test[f"p_{name}"] = float(p)
-    for test in tests:
-        test["state"] = _state(test["p_holds"], test["p_fails"], alpha)
+    holds = in_order([test["raw_holds"] for test in tests], levels, alpha)
+    fails = _holm([test["raw_fails"] for test in tests], levels)
+    for test, up, down in zip(tests, holds, fails, strict=True):
+        test |= {"p_holds": float(up), "p_fails": float(down), "state": _state(up, down, alpha)}
 
 
 def _facts(one: Level) -> dict[str, Any]:
@@ -138,10 +153,10 @@ def _facts(one: Level) -> dict[str, Any]:
 
 
 def _test(one: Level, rows: pd.DataFrame, slo: Slo) -> dict[str, Any]:
-    """One promise at one level. Stopped by what was seen: p = 1 / evidence, which may be watched."""
+    """One promise at one level. Cut off because of what was seen: p = 1 / evidence, which may be watched."""
     mine = concerned(rows, slo)
     counts = counts_of(judged(mine, [slo]), numbers(mine, "started_ms"))
-    if one.ended == "slo":
+    if one.ended == "breaker":
         p_up, p_down = (1.0 if e <= 1 else 1 / e for e in evidence(counts, slo.share))
     else:
         p_up, p_down = p_holds(counts, slo.share), p_fails(counts, slo.share)

@@ -8,7 +8,7 @@ cool-down is cut off, the replies that were in flight at the end of the arrivals
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -46,7 +46,8 @@ class Level:
     ``windows_ms``: where its rates are taken from, in ms after the start of the run, one span for each time it was run;
     ``reply_windows_ms``: the same for requests and latencies. ``ended``: completed, budget, slo, breaker, interrupted.
     ``limited``: the client was the limit, so nothing at this level is the server's; ``limited_why`` in words.
-    ``lag_p99_ms``: of the sends behind their schedule, else of the client's event loop.
+    ``lag_p99_ms``: of the sends behind their schedule, else of the client's event loop. ``turn``: its place in the
+    order in which the levels were run.
     """
 
     candidate: str
@@ -65,6 +66,7 @@ class Level:
     limited_why: str = ""
     lag_p99_ms: float | None = None
     offered: Offered | None = None
+    turn: int = 0
 
     @property
     def key(self) -> Key:
@@ -143,7 +145,10 @@ def _levels(rows: pd.DataFrame, entries: Sequence[Mapping[str, Any]]) -> tuple[L
     for entry in entries:
         said.setdefault((str(entry["candidate"]), str(entry["layer"]), str(entry["level"])), []).append(entry)
     keys = dict.fromkeys([*said, *groups])
-    made = [_level(key, groups.get(key, rows.head(0)), said.get(key, [])) for key in keys]
+    made = [
+        replace(_level(key, groups.get(key, rows.head(0)), said.get(key, [])), turn=turn)
+        for turn, key in enumerate(keys)
+    ]
     order = {pair: i for i, pair in enumerate(dict.fromkeys((one.candidate, one.layer) for one in made))}
     return tuple(sorted(made, key=lambda one: (order[one.candidate, one.layer], one.x)))
 
