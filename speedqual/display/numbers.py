@@ -79,7 +79,7 @@ def usd(value: float | None) -> str:
         return DASH
     if value >= 1 or value <= 0:
         return f"${value:,.2f}"
-    return f"${value:.{2 - math.floor(math.log10(value))}f}".rstrip("0")
+    return f"${value:.{2 - math.floor(math.log10(value))}f}".rstrip("0").rstrip(".")
 
 
 def count(value: float | None) -> str:
