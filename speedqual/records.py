@@ -113,6 +113,11 @@ class Plain:
         renderer = display.find("html", self)
         return None if renderer is None else str(renderer(self))
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """The same as text, where a renderer is offered: a line instead of a dataclass with all of its parts."""
+        renderer = display.find("text", self)
+        return {} if renderer is None else {"text/plain": str(renderer(self))}
+
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Build from the JSON form; a key that this version does not know is left out."""

@@ -30,11 +30,7 @@ def html(evalset: EvalSet) -> str:
         markup.details(item.id, str(build_prompt(evalset, item, plain).messages[-1].content))
         for item in evalset.items[:SAMPLES]
     ]
-    return (
-        markup.heading(evalset.name, f"{evalset.task} · #{evalset.hash}")
-        + markup.table(("", ""), rows)
-        + "".join(samples)
-    )
+    return markup.heading(evalset.name, f"{evalset.task} · #{evalset.hash}") + markup.facts(rows) + "".join(samples)
 
 
 def _counts(values: Iterable[str]) -> str:

@@ -1,70 +1,148 @@
-"""The candidates of the first notebook: a real model where one is at hand, else scripted ones with known truth."""
+"""Small models for notebooks: the quickstart's real one where it is at hand, else scripted ones with known truth."""
 
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
 
-from speedqual.endpoints.local import list_models, quickstart_candidates
+from speedqual.endpoints.local import LocalServer, drop_layers, fetch_model, list_models, quickstart_candidates
 from speedqual.endpoints.local.models import MODEL_FILE
 from speedqual.endpoints.scripted import Rule, Script, serve_in_process
+from speedqual.errors import UsageError
 from speedqual.evalsets import build_prompt
+from speedqual.evalsets.hashing import hashed
 from speedqual.evalsets.prompts import reference
 from speedqual.records import Candidate, EvalSet, Item
 
-__all__ = ["SCRIPTED", "scripted_candidates", "small_candidates"]
+__all__ = ["SCRIPTED", "Version", "few", "real_model", "scripted_candidates", "small_candidates", "small_models"]
+
+Engine = Literal["auto", "local", "scripted"]
+SLOTS = 4  # prompts whose beginning a local server keeps: one an eval set
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version of a small model.
+
+    ``without``: blocks that are left out of the real one. ``ttft_ms``, ``tok_s`` and ``right`` (the share of items
+    answered rightly) are what the scripted model in its place plays. ``rung``: the ladder it stands on, in the quickstart.
+    """
+
+    name: str
+    ttft_ms: float = 40.0
+    tok_s: float = 400.0
+    right: float = 0.9
+    without: tuple[int, ...] = ()
+    rung: str = ""
+
 
 SCRIPTED = (
-    # name, TTFT ms, tokens/s, share of items answered rightly, rung of the ladder
-    ("quick", 20, 900, 0.35, ""),
-    ("careful", 120, 250, 0.9, ""),
-    ("slow and no better", 200, 200, 0.6, ""),
-    ("8 bits", 60, 300, 0.8, "quantisation"),
-    ("4 bits", 40, 500, 0.75, "quantisation"),
-    ("2 bits", 30, 700, 0.1, "quantisation"),
+    Version("quick", 20, 900, 0.35),
+    Version("careful", 120, 250, 0.9),
+    Version("slow and no better", 200, 200, 0.6),
+    Version("8 bits", 60, 300, 0.8, rung="quantisation"),
+    Version("4 bits", 40, 500, 0.75, rung="quantisation"),
+    Version("2 bits", 30, 700, 0.1, rung="quantisation"),
 )
 
 
-@contextmanager
-def small_candidates(evalsets: Sequence[EvalSet]) -> Iterator[list[Candidate]]:
-    """The local quickstart model when it has been fetched and its engine is installed, else ``scripted_candidates``.
+def real_model(engine: Engine = "auto") -> Path | None:
+    """The file of the embedded model; None = scripted models answer.
 
-    ``SPEEDQUAL_SCRIPTED=1`` asks for the scripted ones.
+    ``local`` fetches it when it is not there; ``auto`` takes it when file and engine are there already.
     """
+    if engine not in ("auto", "local", "scripted"):
+        raise UsageError(f"no engine {engine!r}", where="engine", fix="Use auto, local or scripted")
+    if engine == "local":
+        return fetch_model()
     files = [model.path for model in list_models() if model.path.name == MODEL_FILE]
-    if files and find_spec("xllamacpp") and not os.environ.get("SPEEDQUAL_SCRIPTED"):
-        with quickstart_candidates(files[0]) as candidates:
-            yield candidates
-    else:
-        with scripted_candidates(evalsets) as candidates:
-            yield candidates
+    return files[0] if files and find_spec("xllamacpp") and engine == "auto" else None
+
+
+def few(evalset: EvalSet, n: int) -> EvalSet:
+    """The first ``n`` items; a set of its own, with its own hash."""
+    return hashed(replace(evalset, items=evalset.items[:n]))
 
 
 @contextmanager
-def scripted_candidates(evalsets: Sequence[EvalSet]) -> Iterator[list[Candidate]]:
+def small_candidates(evalsets: Sequence[EvalSet], engine: Engine = "auto") -> Iterator[list[Candidate]]:
+    """The candidates of the quickstart: six ways to use the real model, or six scripted ones."""
+    model = real_model(engine)
+    with scripted_candidates(evalsets) if model is None else quickstart_candidates(model) as candidates:
+        yield candidates
+
+
+@contextmanager
+def small_models(
+    evalsets: Sequence[EvalSet], versions: Sequence[Version], engine: Engine = "auto", *, slots: int = SLOTS
+) -> Iterator[list[Candidate]]:
+    """One candidate a version, each with a server of its own on this machine; the servers end with the block.
+
+    Of the real ones one stream is in flight at a time (``group``). The scripted ones know the answers to ``evalsets``.
+    """
+    model = real_model(engine)
+    with ExitStack() as stack:
+        if model is None:
+            yield stack.enter_context(scripted_candidates(evalsets, versions))
+            return
+        files = [drop_layers(model, one.without) if one.without else model for one in versions]
+        servers = [
+            stack.enter_context(LocalServer(file, alias=_alias(one), slots=slots))
+            for file, one in zip(files, versions, strict=True)
+        ]
+        yield [_local(one, server) for one, server in zip(versions, servers, strict=True)]
+
+
+def _alias(version: Version) -> str:
+    return "smollm2-135m" + "".join(f"-{block}" for block in version.without)
+
+
+def _local(version: Version, server: LocalServer) -> Candidate:
+    """The real model at temperature 0; the beginning of a prompt is kept in the server's cache."""
+    return Candidate(
+        name=version.name,
+        model=server.alias,
+        base_url=server.base_url,
+        params={"temperature": 0, "seed": 1},
+        cache=True,
+        group="this machine",
+        params_b=0.135,
+    )
+
+
+@contextmanager
+def scripted_candidates(
+    evalsets: Sequence[EvalSet], versions: Sequence[Version] = SCRIPTED
+) -> Iterator[list[Candidate]]:
     """Made-up models in a process of their own: speed as scripted, the reference answer for a known share of items."""
-    scripts = {name: _script(evalsets, ttft, rate, share) for name, ttft, rate, share, _ in SCRIPTED}
-    with serve_in_process(scripts) as server:
+    with serve_in_process({one.name: _script(evalsets, one) for one in versions}) as server:
         yield [
             Candidate(
-                name=name, model=name, base_url=server.base_url, ladder=ladder, rung=name if ladder else "", shots=0
+                name=one.name,
+                model=one.name,
+                base_url=server.base_url,
+                ladder=one.rung,
+                rung=one.name if one.rung else "",
+                shots=0,
             )
-            for name, _, _, _, ladder in SCRIPTED
+            for one in versions
         ]
 
 
-def _script(evalsets: Sequence[EvalSet], ttft_ms: float, tok_s: float, share: float) -> Script:
+def _script(evalsets: Sequence[EvalSet], version: Version) -> Script:
     plain = Candidate(name="any", shots=0)
     rules = tuple(
         Rule(contains=_question(evalset, item, plain), text=reference(evalset, item))
         for evalset in evalsets
         for item in evalset.items
-        if _draw(item.id) < share
+        if _draw(item.id) < version.right
     )
-    return Script(ttft_ms=ttft_ms, tok_s=tok_s, text="I would rather not say.", rules=rules)
+    return Script(ttft_ms=version.ttft_ms, tok_s=version.tok_s, text="I would rather not say.", rules=rules)
 
 
 def _question(evalset: EvalSet, item: Item, candidate: Candidate) -> str:

@@ -5,29 +5,59 @@ from __future__ import annotations
 import base64
 import io
 from html import escape
+from typing import TYPE_CHECKING, Any
 
 from speedqual import display
 from speedqual.analysis.base import Result
+from speedqual.display import numbers
 from speedqual.notebook import markup
+from speedqual.notebook.words import NotebookWords, notebook_words
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["html"]
 
+COLOURS = 128
+"""A figure has few; a palette of them makes a saved notebook a third of the size."""
 
-def html(result: Result) -> str:
+
+def html(result: Result, *, lang: str = "en") -> str:
     """An inline PNG with its alt text, so that it survives saving and conversion; nothing is requested."""
-    figure = _figure(result) if display.find("plot", result) is not None else ""
+    say = notebook_words(lang)
+    figure = _figure(result, lang) if display.find("plot", result) is not None else ""
+    table = _table(result.table, say, folded=bool(figure))
+    if lang != "en":
+        return figure + table + markup.told(say, result)
     notes = "".join(markup.paragraph(note) for note in result.notes)
-    return markup.heading(result.verdict) + figure + notes + _table(result, folded=bool(figure))
+    return markup.heading(result.verdict) + figure + notes + table
 
 
-def _figure(result: Result) -> str:
-    drawn = result.plot()
-    buffer = io.BytesIO()
-    drawn.savefig(buffer, format="png", dpi=110, metadata={"Software": None})
-    data = base64.b64encode(buffer.getvalue()).decode("ascii")
+def _figure(result: Result, lang: str) -> str:
+    drawn = result.plot(lang=lang)
+    data = base64.b64encode(_png(drawn)).decode("ascii")
     return f'<img alt="{escape(drawn.alt_text, quote=True)}" style="max-width:100%" src="data:image/png;base64,{data}">'
 
 
-def _table(result: Result, *, folded: bool) -> str:
-    shown: str = result.table.to_html(escape=True, index=False, na_rep="", float_format=lambda value: f"{value:.3g}")
-    return f"<details><summary>table</summary>{shown}</details>" if folded else shown
+def _png(drawn: Any) -> bytes:
+    from PIL import Image
+
+    raw, small = io.BytesIO(), io.BytesIO()
+    drawn.savefig(raw, format="png", dpi=110, metadata={"Software": None})
+    Image.open(raw).convert("RGB").quantize(COLOURS).save(small, format="png", optimize=True)
+    return small.getvalue()
+
+
+def _table(table: pd.DataFrame, say: NotebookWords, *, folded: bool) -> str:
+    rows = ([_cell(value) for value in row] for row in table.itertuples(index=False))
+    shown = markup.table([str(name) for name in table.columns], rows)
+    return f"<details><summary>{escape(say('result.table'))}</summary>{shown}</details>" if folded else shown
+
+
+def _cell(value: Any) -> str:
+    """A number to three digits and never in powers of ten, a missing one as a dash, all else as text."""
+    if value is None or value != value:
+        return numbers.DASH
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.3g}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
