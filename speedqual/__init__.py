@@ -24,6 +24,7 @@ _HOMES = {
     "evaluate": "speedqual.running:evaluate",
     "from_table": "speedqual.analysis:from_table",
     "load_evalset": "speedqual.evalsets:load",
+    "load_test": "speedqual.running.load:load_test",
     "run_sync": "speedqual.running:run_sync",
     "write_report": "speedqual.report:write",
 }

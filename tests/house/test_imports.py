@@ -67,6 +67,7 @@ def test_the_public_surface_is_what_was_decided() -> None:
         "evaluate",
         "from_table",
         "load_evalset",
+        "load_test",
         "run_sync",
         "write_report",
     ]
