@@ -9,11 +9,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from speedqual.records import Attempt, Event, Grade, Record, Timeline, Trial
 
-__all__ = ["decode_events", "decode_record", "encode_events", "encode_record", "key_of", "to_json", "to_line"]
+__all__ = [
+    "Packed",
+    "decode_events",
+    "decode_record",
+    "encode_events",
+    "encode_record",
+    "key_of",
+    "pack",
+    "to_json",
+    "to_line",
+]
 
 _CHANNELS = {"answer": "a", "reasoning": "r", "tool": "t", "refusal": "f"}
 _CHANNEL_NAMES: dict[str, Any] = {letter: name for name, letter in _CHANNELS.items()}
@@ -33,6 +43,26 @@ def to_json(value: Mapping[str, Any], indent: int | None = None) -> bytes:
 def to_line(value: Mapping[str, Any]) -> bytes:
     """Strict JSON on one line."""
     return to_json(value) + b"\n"
+
+
+class Packed(NamedTuple):
+    """A record as bytes: its line, which does not say yet where its events are, and those as one gzip member."""
+
+    open_line: bytes
+    events: bytes
+
+    def line(self, where: Mapping[str, Any] | None) -> bytes:
+        """The whole line; ``where`` the events are in the run folder."""
+        return self.open_line + to_json({"events": where})[1:] + b"\n"
+
+
+def pack(record: Record, session: int, scrub: Callable[[bytes], bytes]) -> Packed:
+    """Encode a record for the journal; whoever writes it says where its events went."""
+    whole = encode_record(record, session, None)
+    del whole["events"]
+    line = scrub(to_json(whole))[:-1] + b","
+    has_events = any(attempt.timeline.events for attempt in record.attempts)
+    return Packed(line, encode_events(record.attempts, scrub) if has_events else b"")
 
 
 def encode_record(record: Record, session: int, events: Mapping[str, Any] | None) -> dict[str, Any]:

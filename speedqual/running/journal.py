@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from speedqual.records import Record
-from speedqual.running.codec import encode_events, encode_record, to_line
+from speedqual.running.codec import Packed, pack
 from speedqual.running.layout import Layout
 
 __all__ = ["Journal"]
@@ -31,7 +31,7 @@ class Journal:
 
     def __init__(self, layout: Layout, session: int, scrub: Callable[[bytes], bytes]) -> None:
         self._layout, self._session, self._scrub = layout, session, scrub
-        self._queue: queue.SimpleQueue[Record | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[Record | Packed | None] = queue.SimpleQueue()
         self._failure: Exception | None = None
         try:
             self._events = _Appender(layout.segment(session))
@@ -41,8 +41,8 @@ class Journal:
         self._thread = threading.Thread(target=self._work, name="speedqual-journal", daemon=True)
         self._thread.start()
 
-    def put(self, record: Record) -> None:
-        """Queue a finished trial."""
+    def put(self, record: Record | Packed) -> None:
+        """Queue a finished trial; another process may have packed it."""
         self._raise_failure()
         self._queue.put(record)
 
@@ -91,14 +91,14 @@ class Journal:
                 self._sync()
                 due = None
 
-    def _write(self, record: Record) -> None:
+    def _write(self, record: Record | Packed) -> None:
+        packed = record if isinstance(record, Packed) else pack(record, self._session, self._scrub)
         where: Mapping[str, Any] | None = None
-        if any(attempt.timeline.events for attempt in record.attempts):
-            member = encode_events(record.attempts, self._scrub)
+        if packed.events:
             where = {"segment": self._layout.segment(self._session).name, "offset": self._events.size}
-            where = {**where, "bytes": len(member)}
-            self._events.append(member)
-        self._records.append(self._scrub(to_line(encode_record(record, self._session, where))))
+            where = {**where, "bytes": len(packed.events)}
+            self._events.append(packed.events)
+        self._records.append(packed.line(where))
 
     def _sync(self) -> None:
         self._events.sync()  # before the records that point at them

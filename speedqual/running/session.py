@@ -12,7 +12,7 @@ from typing import Any
 from speedqual.clock import Clock
 from speedqual.errors import RunFolderError, SpeedqualError, StorageError, UsageError
 from speedqual.records import Price, Record, content_hash
-from speedqual.running.codec import key_of
+from speedqual.running.codec import Packed, key_of
 from speedqual.running.journal import Journal
 from speedqual.running.layout import Layout
 from speedqual.running.manifest import new_manifest, new_session
@@ -98,13 +98,14 @@ class Session:
     def run(self) -> str:
         return str(self.manifest["run"])
 
-    async def keep(self, record: Record) -> None:
-        """Hand a finished trial to the disk; waits only when the disk is behind."""
+    async def keep(self, record: Record, packed: Packed | None = None) -> None:
+        """Hand a finished trial to the disk; waits only when the disk is behind. ``packed``: as another process has
+        encoded it, its token events too."""
         served = self._served.setdefault(record.trial.candidate, Counter())
         model = record.last.served_model
         if model is not None and (model in served or len(served) < _MODELS_KEPT):
             served[model] += 1
-        self._journal.put(record)
+        self._journal.put(packed or record)
         self.n_done += 1
         await self._journal.room()
 

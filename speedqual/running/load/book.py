@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from speedqual.running.codec import key_of
@@ -109,6 +110,10 @@ class Book:
     def count(self) -> None:
         """Put down as the number of trials what was sent at all levels run."""
         self._session.manifest["n_trials"] = sum(entry["n_sent"] or 0 for entry in self.entries)
+
+    def note_workers(self, workers: Sequence[Mapping[str, Any]]) -> None:
+        """Who shared the work: by name, how its clock stands to home's, and whether it was lost."""
+        self._load["workers"] = [dict(one) for one in workers]
 
     def note(self) -> None:
         """Write it down."""

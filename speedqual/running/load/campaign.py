@@ -12,6 +12,8 @@ from speedqual.running.load.breaker import Breaker
 from speedqual.running.load.level import Judge, LevelRun, n_planned
 from speedqual.running.load.plan import Level, LoadPlan
 from speedqual.running.load.search import Search, Tried
+from speedqual.running.load.shards import SharedLevel
+from speedqual.running.load.shards_crew import Crew
 from speedqual.running.route import asked_by
 from speedqual.running.trials import Trials
 from speedqual.running.watching import LevelFinished
@@ -24,11 +26,13 @@ CLIMBS = ("long_input", "long_output", "concurrency", "arrivals")
 
 @dataclass(slots=True)
 class Campaign:
-    """One call of a load test. Candidates take turns at each level, so that a server that slows down slows all."""
+    """One call of a load test. Candidates take turns at each level, so that a server that slows down slows all.
+    ``crew``: the processes that send it all; None = this one."""
 
     trials: Trials
     plan: LoadPlan
     judge: Judge
+    crew: Crew | None = None
     book: Book = field(init=False)
     _breakers: dict[str, Breaker] = field(init=False)
     _ceilings: dict[tuple[str, str], tuple[float, str]] = field(default_factory=dict)
@@ -78,11 +82,15 @@ class Campaign:
             if why := await self._obstacle(level, candidate):
                 self._skip(level, candidate, why)
                 return None
-            breaker = self._breakers[candidate.name]
-            entry = await LevelRun(self.trials, self.plan, self.book, level, candidate, breaker, self.judge).run()
+            entry = await self._run(level, candidate).run()
         if entry["ended"] == "slo" and level.layer in CLIMBS:
             self._ceilings.setdefault((candidate.name, level.layer), (level.x, f"{level.name}: {entry['why']}"))
         return entry if entry["ended"] != "budget" else None
+
+    def _run(self, level: Level, candidate: Candidate) -> LevelRun:
+        """In this process, or by the crew."""
+        whole = (self.trials, self.plan, self.book, level, candidate, self._breakers[candidate.name], self.judge)
+        return LevelRun(*whole) if self.crew is None else SharedLevel(*whole, crew=self.crew)
 
     async def _obstacle(self, level: Level, candidate: Candidate) -> str:
         """Why the level is not run; empty = nothing is in its way."""

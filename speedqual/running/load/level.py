@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -13,7 +13,7 @@ from speedqual.running.arrivals import Arrival, OpenLoop
 from speedqual.running.load.book import Book
 from speedqual.running.load.breaker import Breaker
 from speedqual.running.load.health import LevelHealth
-from speedqual.running.load.loops import Answers
+from speedqual.running.load.loops import Answers, number_of
 from speedqual.running.load.plan import Level, LoadPlan
 from speedqual.running.load.playing import Player, Schedule
 from speedqual.running.load.sending import Sender
@@ -22,7 +22,7 @@ from speedqual.running.trials import Trials
 from speedqual.running.watching import LevelFinished, LevelStarted
 from speedqual.timing.goodput import Slo
 
-__all__ = ["Judge", "LevelRun", "n_planned", "planned"]
+__all__ = ["Judge", "LevelRun", "moved", "n_planned", "planned"]
 
 LEAD_NS = 20_000_000
 """Between the last preparation and the first arrival."""
@@ -41,12 +41,14 @@ def planned(level: Level, answers: Answers) -> list[tuple[int, Arrival]] | None:
     found = list(islice(schedule, level.n))
     if not answers:
         return found
-    done = {int(key.rpartition(",")[2].strip(" ]")) for key in answers}
-    left = [(number, arrival) for number, arrival in found if number not in done]
-    return [
-        (number, Arrival(one.at_ns - left[0][1].at_ns, one.traffic, one.input_tokens, one.output_tokens))
-        for number, one in left
-    ]
+    done = {number_of(key) for key in answers}
+    return moved([(number, arrival) for number, arrival in found if number not in done])
+
+
+def moved(schedule: Sequence[tuple[int, Arrival]]) -> list[tuple[int, Arrival]]:
+    """The same arrivals, the first of them at 0."""
+    first_ns = schedule[0][1].at_ns if schedule else 0
+    return [(number, replace(arrival, at_ns=arrival.at_ns - first_ns)) for number, arrival in schedule]
 
 
 def n_planned(level: Level) -> int | None:
@@ -95,7 +97,7 @@ class LevelRun:
         entry["start_ms"] = self.book.ms(start_ns)
         end_ns = self._end_ns(start_ns, schedule, answers)
         health = LevelHealth()
-        sender = Sender(self.trials, self.breaker, tally, health, start_ns=start_ns, by_ns=self._drained_by(end_ns))
+        sender = Sender(self.trials, self.breaker, tally, health, start_ns=start_ns, by_ns=self.drained_by(end_ns))
 
         def over() -> None:
             health.stop()
@@ -110,7 +112,7 @@ class LevelRun:
             entry["end_ms"] = entry["end_ms"] or now_ms
         return sender.stopped, sender.why
 
-    def _drained_by(self, end_ns: int | None) -> int | None:
+    def drained_by(self, end_ns: int | None) -> int | None:
         """When the last reply is over at the latest; None = as the deadlines say."""
         return None if end_ns is None else end_ns + int(self.plan.drain_s * 1e9)
 

@@ -13,7 +13,7 @@ from speedqual.running.load.questions import Context, Questions
 from speedqual.running.load.sending import Sender
 from speedqual.running.together import task_group
 
-__all__ = ["WHOLE", "Answers", "Shard", "Streams", "open_loop"]
+__all__ = ["WHOLE", "Answers", "Shard", "Streams", "number_of", "open_loop"]
 
 Answers = Mapping[str, str | None]
 """The key of each trial that an earlier call finished → the text of its reply, None where it failed."""
@@ -21,6 +21,11 @@ Answers = Mapping[str, str | None]
 Shard = tuple[int, int]
 """(k, n): of the streams and numbers of a level every n-th, from the k-th."""
 WHOLE: Shard = (0, 1)
+
+
+def number_of(key: str) -> int:
+    """The number within its level that ends a trial's key."""
+    return int(key.rpartition(",")[2].strip(" ]"))
 
 
 async def open_loop(
@@ -79,12 +84,8 @@ class Streams:
     def _pending(self) -> Iterator[int]:
         first, step = self.shard
         numbers = itertools.count(first, step) if self.level.n is None else iter(range(first, self.level.n, step))
-        done = {self._number(key) for key in self.answers}
+        done = {number_of(key) for key in self.answers}
         return (number for number in numbers if number not in done)
-
-    @staticmethod
-    def _number(key: str) -> int:
-        return int(key.rpartition(",")[2].strip(" ]"))
 
     async def _user(self, stream: int, pending: Iterator[int]) -> None:
         for pause_ns in self.how.pauses(self.level.seed, stream):

@@ -24,6 +24,8 @@ from speedqual.running.load.book import first_page
 from speedqual.running.load.campaign import Campaign
 from speedqual.running.load.level import Judge
 from speedqual.running.load.plan import LoadPlan
+from speedqual.running.load.shards_messages import Job
+from speedqual.running.load.shards_muster import Hands, mustered
 from speedqual.running.load.tally import at_a_glance
 from speedqual.running.phase import Sharing
 from speedqual.running.plan import Plan, by_name
@@ -62,6 +64,8 @@ async def load_test(
     environ: Mapping[str, str] | None = None,
     client: Asker | None = None,
     judge: Judge = at_a_glance,
+    processes: int = 1,
+    dask: str = "",
     **how: Unpack[How],
 ) -> Run:
     """Send every level of the plan to every candidate, keep all that came back, grade it afterwards, return the run.
@@ -69,9 +73,12 @@ async def load_test(
     ``evalsets``: those that the plan names; what is not among them is loaded by its name. ``judge``: says whether a
     level holds its SLOs, by which the search for the knee goes. ``resume``: go on with the run in ``folder``: finished
     trials are neither lost nor repeated; the rest of a level that was interrupted is sent on a fresh schedule, as an
-    entry of its own in the manifest. For the other arguments, and what is raised, see ``evaluate``.
+    entry of its own in the manifest. ``processes``: so many on this machine share the requests, each with a client of
+    its own; ``dask``: the workers of the cluster with this scheduler address do. For the other arguments, and what is
+    raised, see ``evaluate``.
     """
     environ = os.environ if environ is None else environ
+    hands = Hands(processes, dask, client)
     given = Settings(**{name: value for name, value in how.items() if value is not None})  # type: ignore[arg-type]
     name = new_name()
     layout = Layout(Path("runs", name) if folder is None else Path(folder))
@@ -85,7 +92,9 @@ async def load_test(
     work = Work(name, layout, asked_for, settings, prices_of(layout, found), environ, left)
 
     async def phase(trials: Trials, sharing: Sharing) -> None:
-        await _phase(trials, plan, judge)
+        job = Job(trials.session.run, trials.session.number, asked_for, settings, work.prices, None)
+        async with mustered(hands, trials, job, environ) as crew:
+            await _phase(Campaign(trials, plan, judge, crew))
 
     return await work.run(phase, client=client, grade=grade, observers=observers)
 
@@ -97,8 +106,7 @@ def _plan(candidates: Sequence[Candidate | str], plan: LoadPlan, evalsets: Seque
     return Plan((), by_name("candidate", who), what, first_page(plan))
 
 
-async def _phase(trials: Trials, plan: LoadPlan, judge: Judge) -> None:
-    campaign = Campaign(trials, plan, judge)
-    async with trials.open(campaign.n_known()):
+async def _phase(campaign: Campaign) -> None:
+    async with campaign.trials.open(campaign.n_known()):
         await campaign.run()
     campaign.close()

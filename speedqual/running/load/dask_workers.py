@@ -1,0 +1,191 @@
+"""The workers of a Dask cluster as members of a crew.
+
+On each runs one task for as long as the run lasts: it starts the process that sends, so that no client shares an
+interpreter with Dask, hands its messages to the scheduler's event log, and home hears them from there. Orders come
+straight to the worker. Workers must have this very version of speedqual, and the keys in their own environment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import pickle
+import secrets
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from speedqual.errors import MissingDependencyError, UnreachableError
+from speedqual.running.load.shards_crew import Lost, Offset
+from speedqual.running.load.shards_messages import read_frame, to_frame
+from speedqual.running.load.shards_processes import WORKER
+
+__all__ = ["DaskMember", "dask_workers"]
+
+CONNECT_S = 10.0
+TRIPS = 12
+"""Round trips by which a clock is measured."""
+LOOK_S = 0.5
+"""How often home looks whether all workers are still there."""
+
+_BEGUN, _ENDED = b"begun", b"ended"  # no pickle looks like that
+
+_children: dict[str, subprocess.Popen[bytes]] = {}
+"""On a worker: topic → the process that sends."""
+
+
+def _carry(topic: str, name: str) -> None:
+    """On a worker: start the process and carry its messages to home until it ends."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    child = subprocess.Popen(
+        [sys.executable, "-m", WORKER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+    )
+    _children[topic] = child
+    worker.log_event(topic, (name, _BEGUN))
+    assert child.stdin is not None and child.stdout is not None
+    try:
+        while frame := read_frame(child.stdout):
+            worker.log_event(topic, (name, frame))
+    finally:
+        del _children[topic]
+        child.stdin.close()
+        child.wait()
+        worker.log_event(topic, (name, _ENDED))
+
+
+def _order(topic: str, frame: bytes) -> None:
+    """On a worker: hand an order to the process. An empty one ends it."""
+    child = _children.get(topic)
+    if child is None or child.stdin is None:
+        return
+    if frame:
+        child.stdin.write(frame)
+        child.stdin.flush()
+    else:
+        child.stdin.close()
+
+
+@dataclass(eq=False)
+class DaskMember:
+    """One worker. ``client`` is home's connection to the cluster."""
+
+    name: str
+    client: Any
+    topic: str
+    inbox: asyncio.Queue[bytes | None] = field(default_factory=asyncio.Queue)
+    lead_ns: int = 500_000_000
+
+    async def send(self, message: Any) -> None:
+        await self._run(_order, self.topic, to_frame(message))
+
+    async def close(self) -> None:
+        with contextlib.suppress(Lost):
+            await self._run(_order, self.topic, b"")
+
+    async def messages(self) -> AsyncIterator[Any]:
+        while (frame := await self.inbox.get()) is not None:
+            yield pickle.loads(frame)
+
+    async def offset(self) -> Offset:
+        """The middle of the quickest of some round trips, ± half of it."""
+        trips = [await self._trip() for _ in range(TRIPS)]
+        took_ns, ns = min(trips)
+        return Offset(ns, (took_ns + 1) // 2, TRIPS)
+
+    async def _trip(self) -> tuple[int, int]:
+        before_ns = time.perf_counter_ns()
+        there_ns = await self._run(time.perf_counter_ns)
+        after_ns = time.perf_counter_ns()
+        return after_ns - before_ns, there_ns - (before_ns + after_ns) // 2
+
+    async def _run(self, work: Any, *arguments: Any) -> Any:
+        """Call a function on the worker, outside of its tasks."""
+        try:
+            told = await self.client.run(work, *arguments, workers=[self.name])
+        except (OSError, ValueError, KeyError, TimeoutError):
+            raise Lost from None
+        if self.name not in told:
+            raise Lost
+        return told[self.name]
+
+
+@asynccontextmanager
+async def dask_workers(address: str) -> AsyncIterator[list[DaskMember]]:
+    """All workers that the cluster has now. Raises UnreachableError when it cannot be reached or has none."""
+    try:
+        from distributed import Client
+    except ImportError:
+        fix = "Install the extra: pip install 'speedqual[dask]'"
+        raise MissingDependencyError("Dask is not installed", fix=fix) from None
+    with _quiet():
+        client: Any = Client(address, asynchronous=True, timeout=CONNECT_S, set_as_default=False)  # type: ignore[no-untyped-call]
+        try:
+            await client
+        except (OSError, TimeoutError, ValueError):
+            fix = "Start one: dask scheduler; dask worker …"
+            raise UnreachableError("no Dask scheduler answers", where=address, fix=fix) from None
+        async with client, _carried(client, address) as members:
+            yield members
+
+
+@asynccontextmanager
+async def _carried(client: Any, address: str) -> AsyncIterator[list[DaskMember]]:
+    names = list((await client.scheduler.identity())["workers"])
+    if not names:
+        raise UnreachableError("the Dask cluster has no workers", where=address, fix="Start some: dask worker …")
+    topic = f"speedqual-{secrets.token_hex(8)}"
+    members = {name: DaskMember(name, client, topic) for name in names}
+    started: asyncio.Queue[str] = asyncio.Queue()
+
+    def hear(event: tuple[float, tuple[str, bytes]]) -> None:
+        name, frame = event[1]
+        if frame == _BEGUN:
+            started.put_nowait(name)
+        else:
+            members[name].inbox.put_nowait(None if frame == _ENDED else frame)
+
+    client.subscribe_topic(topic, hear)
+    tasks = [
+        client.submit(_carry, topic, name, workers=[name], allow_other_workers=False, pure=False, retries=0)
+        for name in names
+    ]
+    watch = asyncio.create_task(_watch(client, members))
+    try:
+        async with asyncio.timeout(CONNECT_S):
+            for _ in names:
+                await started.get()
+        yield list(members.values())
+    finally:
+        watch.cancel()
+        await asyncio.gather(*(member.close() for member in members.values()), watch, return_exceptions=True)
+        await client.cancel(tasks, force=True)
+        client.unsubscribe_topic(topic)
+
+
+async def _watch(client: Any, members: dict[str, DaskMember]) -> None:
+    """Tell the members whose workers are gone; a worker that Dask starts in their place is another one."""
+    left = dict(members)
+    while left:
+        await asyncio.sleep(LOOK_S)
+        there = (await client.scheduler.identity())["workers"]
+        for name in [name for name in left if name not in there]:
+            left.pop(name).inbox.put_nowait(None)
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Dask's own log of lost connections is no news here: the manifest says who was lost."""
+    log = logging.getLogger("distributed")
+    before = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(before)

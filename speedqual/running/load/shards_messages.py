@@ -1,0 +1,171 @@
+"""What home and the processes that share a load test say to each other: frozen records, pickled, each in a frame.
+
+Both ends are the same program, started by the same user; nothing else is ever read as such a frame.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import struct
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import IO, Any
+
+from speedqual.endpoints.transport.lag import ClientHealth
+from speedqual.records import Price, Record, Trial
+from speedqual.running.codec import Packed
+from speedqual.running.load.levels import Level
+from speedqual.running.load.loops import Answers, Shard
+from speedqual.running.load.playing import Schedule
+from speedqual.running.plan import Plan
+from speedqual.running.settings import Settings
+
+__all__ = [
+    "Begun",
+    "Broke",
+    "Go",
+    "Halt",
+    "Job",
+    "Kept",
+    "Played",
+    "Prepare",
+    "Prepared",
+    "Ready",
+    "frames",
+    "read_frame",
+    "to_frame",
+]
+
+_LENGTH = struct.Struct(">Q")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Home to worker, once: what the run is about. ``environ`` None: the worker's own."""
+
+    run: str
+    session: int
+    plan: Plan
+    settings: Settings
+    prices: Mapping[str, Price | None]
+    environ: Mapping[str, str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepare:
+    """Home to worker: make everything for a shard of a level ready. ``again``: another worker was lost with it."""
+
+    play: int
+    level: Level
+    candidate: str
+    schedule: Schedule
+    answers: Answers
+    shard: Shard
+    again: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Go:
+    """Home to worker: send it. ``shift_ns`` is added to the stamps of its records, which so are on home's clock."""
+
+    play: int
+    run_start_ns: int
+    start_ns: int
+    end_ns: int | None
+    by_ns: int | None
+    shift_ns: int = 0
+
+    def on_clock(self, offset_ns: int) -> Go:
+        """The same instants on a clock that is ``offset_ns`` ahead."""
+        return Go(
+            self.play,
+            self.run_start_ns + offset_ns,
+            self.start_ns + offset_ns,
+            None if self.end_ns is None else self.end_ns + offset_ns,
+            None if self.by_ns is None else self.by_ns + offset_ns,
+            -offset_ns,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Halt:
+    """Home to worker: send no more, for this reason."""
+
+    kind: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """Worker to home: the job is understood, the client is open."""
+
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Worker to home: ready to go."""
+
+    play: int
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """Worker to home: a trial's first request is about to be sent."""
+
+    play: int
+    trial: Trial
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Worker to home: a finished trial, without its token events, and packed with them; and what this worker has spent
+    so far."""
+
+    play: int
+    record: Record
+    packed: Packed
+    requests: int
+    tokens: int
+    usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """Worker to home: all is sent and drained. ``over_ns``: the end of the arrivals, on home's clock; ``level`` and
+    ``client``: what this process did to the figures, of the level and so far."""
+
+    play: int
+    over_ns: int
+    level: Mapping[str, Any]
+    client: ClientHealth
+
+
+@dataclass(frozen=True, slots=True)
+class Broke:
+    """Worker to home: a fault that ends the run."""
+
+    fault: BaseException
+
+
+def to_frame(message: Any) -> bytes:
+    """Length and pickle."""
+    data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    return _LENGTH.pack(len(data)) + data
+
+
+def read_frame(pipe: IO[bytes]) -> bytes:
+    """The next message as its pickle; empty at the end."""
+    head = pipe.read(_LENGTH.size)
+    return pipe.read(_LENGTH.unpack(head)[0]) if len(head) == _LENGTH.size else b""
+
+
+async def frames(reader: asyncio.StreamReader) -> AsyncIterator[Any]:
+    """Message after message, until the other end is gone."""
+    try:
+        while True:
+            (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
+            yield pickle.loads(await reader.readexactly(length))
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return
