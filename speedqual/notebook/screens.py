@@ -28,14 +28,16 @@ class Screen(Protocol):
 
 
 class Cell:
-    """One output of the cell that it is made in. Safe to call from any thread.
+    """One output of the cell that it is first shown in. Safe to call from any thread.
+
+    ``lasting``: it can still be woken when it is final; otherwise its comm ends with it.
 
     Outputs and comm messages go out through the kernel's own output thread, as ipywidgets documents for updates from a
     thread.
     """
 
-    def __init__(self, bridge: Bridge | None = None) -> None:
-        self._bridge = bridge
+    def __init__(self, bridge: Bridge | None = None, *, lasting: bool = False) -> None:
+        self._bridge, self._lasting = bridge, lasting
         self._handle: Any = None
         self._shown_s = 0.0
 
@@ -47,8 +49,8 @@ class Cell:
         awake = self._bridge is not None and self._bridge.awake
         if self._handle is None or final or (not awake and now_s - self._shown_s >= UNWOKEN_S):
             self._shown_s = now_s
-            self._output({"text/html": html if final else self._element(html), "text/plain": text})
-        if final and self._bridge is not None:
+            self._output({"text/html": self._element(html, final), "text/plain": text})
+        if final and not self._lasting and self._bridge is not None:
             self._bridge.close()
 
     def _output(self, bundle: dict[str, str]) -> None:
@@ -60,8 +62,9 @@ class Cell:
         else:
             self._handle.update(bundle, raw=True)
 
-    def _element(self, html: str) -> str:
-        return html if self._bridge is None else element(self._bridge.key, html)
+    def _element(self, html: str, final: bool) -> str:
+        asleep = self._bridge is None or (final and not self._lasting)
+        return html if asleep or self._bridge is None else element(self._bridge.key, html)
 
 
 class Terminal:
