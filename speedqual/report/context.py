@@ -14,7 +14,7 @@ from speedqual.analysis.routing import Routing
 from speedqual.analysis.scoreboard import Scoreboard
 from speedqual.analysis.tasks import ByTask
 from speedqual.errors import UsageError
-from speedqual.records import Candidate, EvalSet
+from speedqual.records import GRADED_OUTCOMES, Candidate, EvalSet
 from speedqual.report import EACH
 from speedqual.report.items.shown import Shown, shown
 from speedqual.report.words import Words
@@ -112,17 +112,23 @@ class Context:
 
     @cached_property
     def routing(self) -> Any:
-        """Replayed between plain candidates: a route that was measured is no lane of another."""
+        """Replayed between plain candidates (a route that was measured is no lane of another): the fast lane of the
+        verdict where there is one, and the best."""
         plain = self.main[self.main["endpoint"] != ENDPOINT]
-        ready = self.scored and plain["candidate"].nunique() > 1
-        return _made(Routing(), plain) if ready else None
+        names = [str(name) for name in self.board["candidate"] if name in set(plain["candidate"])]
+        if not self.scored or len(names) < 2:
+            return None
+        fast = None if self.frontier is None else self.frontier.recommended
+        return _made(Routing(fast=fast if fast in names[1:] else ""), plain)
 
     @cached_property
     def paired(self) -> Any:
-        """Every candidate against the one of the highest quality, on the same items."""
-        if not self.scored or len(self.board) < 2:
-            return None
-        return _made(Degraded(reference=str(self.board.iloc[0]["candidate"])), self.main)
+        """Every candidate that answered against the one of the highest quality, on the same items."""
+        graded = self.main[self.main["outcome"].isin(GRADED_OUTCOMES) & self.main["score"].notna()]
+        answered = graded.groupby("candidate")["item"].nunique()
+        names = [str(name) for name in self.board["candidate"] if answered.get(name, 0) > 1]
+        rows = self.main[self.main["candidate"].isin(names)]
+        return _made(Degraded(reference=names[0]), rows) if len(names) > 1 else None
 
     @cached_property
     def shown(self) -> Shown:

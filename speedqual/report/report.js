@@ -75,7 +75,7 @@ function makeSortable(table) {
 /** A field above a long table that hides the rows which do not hold its words. */
 function makeFilterable(table) {
   const rows = [...table.tBodies[0].rows];
-  if (rows.length < 8) return;
+  if (rows.length < 10) return;
   const field = make("input", { type: "search", autocomplete: "off" });
   field.addEventListener("input", () => {
     const wanted = field.value.toLowerCase();

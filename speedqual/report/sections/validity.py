@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from math import comb
 from typing import Any
@@ -64,7 +65,8 @@ def _lines(context: Context) -> Iterator[str]:
     yield from _apart(context)
     results = (context.frontier, context.cliffs, context.routing)
     notes = [note for result in results if result is not None for note in result.notes]
-    for note in dict.fromkeys(note for note in notes if not note.startswith(_SAID)):
+    once = {re.sub(r"\d+", "", note): note for note in reversed(notes)}  # of what is said twice, the first
+    for note in sorted((note for note in once.values() if not note.startswith(_SAID)), key=notes.index):
         said = translated(note, context.words)
         yield said[:1].upper() + said[1:] + ("" if said.endswith((".", "。")) else context.words("page.stop"))
 
@@ -80,7 +82,7 @@ def _multiplicity(context: Context) -> Iterator[str]:
     words, n = context.words, len(context.board)
     if n > 1:
         yield words("validity.multiplicity", n=n, pairs=comb(n, 2))
-    if context.frontier is not None and context.frontier.winner_bias:
+    if context.frontier is not None and (context.frontier.winner_bias or 0.0) >= 0.005:
         yield words("validity.winner", points=numbers.points(context.frontier.winner_bias), n=n)
     if context.cliffs is not None:
         steps = len(context.cliffs.table)
