@@ -30,6 +30,10 @@ class Offset:
     half_width_ns: int = 0
     n: int = 0
 
+    def agrees(self, other: Offset) -> bool:
+        """Whether one offset can explain both: if not, the clocks have drifted."""
+        return abs(self.ns - other.ns) <= self.half_width_ns + other.half_width_ns
+
 
 class Lost(Exception):
     """A member is gone in the middle of its work."""
@@ -68,6 +72,7 @@ class Crew:
         self.workers: dict[str, dict[str, Any]] = {one.name: {"name": one.name, "lost": False} for one in members}
         self.health: dict[str, ClientHealth] = {}
         self.spent: dict[str, tuple[int, int, float]] = {}  # requests, tokens, USD of each member so far
+        self._offsets: dict[str, Offset] = {}
         self._inboxes: dict[int, tuple[Member, asyncio.Queue[Any]]] = {}
         self._numbers = itertools.count()
         self._readers: list[asyncio.Task[None]] = []
@@ -123,12 +128,13 @@ class Crew:
                 await member.send(Halt(kind, why))
 
     async def note_offset(self, member: Member) -> Offset:
-        """Measure a clock anew, and keep what was found for the manifest."""
-        found = await member.offset()
-        told = self.workers[member.name]
-        told.setdefault("first_offset_ms", found.ns / 1e6)
-        told |= {"offset_ms": found.ns / 1e6, "half_width_ms": found.half_width_ns / 1e6, "round_trips": found.n}
-        told["drift_ms"] = told["offset_ms"] - told["first_offset_ms"]
+        """How its clock stands: measured anew, and the narrower of that and the one known where both may be true."""
+        found, known = await member.offset(), self._offsets.get(member.name)
+        if known is not None and known.agrees(found) and known.half_width_ns <= found.half_width_ns:
+            found = known
+        self._offsets[member.name] = found
+        told = {"offset_ms": found.ns / 1e6, "half_width_ms": found.half_width_ns / 1e6, "round_trips": found.n}
+        self.workers[member.name] |= told
         return found
 
     async def close(self) -> None:
