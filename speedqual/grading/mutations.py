@@ -15,9 +15,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from speedqual.records import Item
+from speedqual.records import Item, ToolCall
 
-__all__ = ["NONSENSE", "Mutant", "mutants"]
+__all__ = ["NONSENSE", "Mutant", "changed", "changed_exact", "mutants"]
 
 NONSENSE = "Zyzzyva"
 """No eval set asks for this beetle."""
@@ -28,11 +28,12 @@ _MAX_CODE = 6
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A wrong reply and how it was made wrong."""
+    """A wrong reply and how it was made wrong; ``calls`` are those of functions that it makes."""
 
     kind: str
     text: str
     sure: bool = True
+    calls: tuple[ToolCall, ...] = ()
 
 
 def mutants(grader: str, item: Item, reference: str) -> Iterator[Mutant]:
@@ -43,7 +44,7 @@ def mutants(grader: str, item: Item, reference: str) -> Iterator[Mutant]:
     elif grader == "extraction" and isinstance(item.target, (dict, list)):
         yield from _extraction(item.target)
     elif grader == "exact" and isinstance(item.target, Mapping):
-        yield from _exact(item.target.get("answer"))
+        yield from changed_exact(item.target.get("answer"))
     elif grader == "facts":
         yield from _facts(item.row, reference)
     elif grader == "refusal" and isinstance(item.target, Mapping):
@@ -58,7 +59,7 @@ def mutants(grader: str, item: Item, reference: str) -> Iterator[Mutant]:
 # ---------------------------------------------------------------------------------------------------- values
 
 
-def _changed(value: Any) -> Any:
+def changed(value: Any) -> Any:
     """Another value of the same kind."""
     if isinstance(value, bool):
         return not value
@@ -75,7 +76,8 @@ def _changed_text(text: str) -> str:
     return f"{text[: digit.start()]}{int(digit[0]) + 1 if digit[0] != '9' else 8}{text[digit.end() :]}"
 
 
-def _exact(answer: Any) -> Iterator[Mutant]:
+def changed_exact(answer: Any) -> Iterator[Mutant]:
+    """Wrong replies where ``answer`` is the right one."""
     if isinstance(answer, list):
         yield Mutant("the list without its last", json.dumps(answer[:-1], ensure_ascii=False))
         return
@@ -83,7 +85,7 @@ def _exact(answer: Any) -> Iterator[Mutant]:
         letter = answer.strip("() ")
         yield Mutant("the next letter", "B" if letter == "A" else chr(ord(letter) - 1))
         return
-    yield Mutant("another value", str(_changed(answer)))
+    yield Mutant("another value", str(changed(answer)))
     yield Mutant("nonsense", NONSENSE)
 
 
@@ -99,7 +101,7 @@ def _extraction(target: Any) -> Iterator[Mutant]:
             holder = holder[step]
         value = holder[path[-1]]
         name = ".".join(map(str, path))
-        holder[path[-1]] = _changed(value)
+        holder[path[-1]] = changed(value)
         yield Mutant(f"{name} {'invented' if value is None else 'changed'}", json.dumps(broken, ensure_ascii=False))
         if isinstance(holder, dict) and value not in (None, ""):
             del holder[path[-1]]
@@ -135,7 +137,7 @@ def _facts(row: Mapping[str, Any], reference: str) -> Iterator[Mutant]:
             yield Mutant(f"the fact {fact.get('id', '')} denied", _said(not value, reference))
             continue
         words = [str(one) for one in (value, *(fact.get("aliases") or ())) if one not in (None, "")]
-        yield Mutant(f"the fact {fact.get('id', '')} changed", _swapped(reference, words, str(_changed(value))))
+        yield Mutant(f"the fact {fact.get('id', '')} changed", _swapped(reference, words, str(changed(value))))
     for index, fact in enumerate(row.get("forbidden") or ()):
         value = fact.get("value", fact.get("text")) if isinstance(fact, Mapping) else fact
         if value not in (None, ""):

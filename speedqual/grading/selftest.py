@@ -6,16 +6,17 @@ A grader that praises everything, or fails its own reference, is found before a 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from speedqual.grading.base import Grader, grade_all
 from speedqual.grading.mutations import Mutant, mutants
+from speedqual.grading.mutations_tools import right_reply, tool_mutants
 from speedqual.records import Answer, EvalSet, Grade, Item, Plain
 
 __all__ = ["SelfTest", "Slip", "self_test"]
 
-_NEIGHBOURS = frozenset({"code", "extraction", "exact", "facts"})
+_NEIGHBOURS = frozenset({"code", "extraction", "exact", "facts", "tools"})
 """Graders for which the right reply to another item, with another target, must be wrong."""
 
 
@@ -46,9 +47,10 @@ def self_test(evalset: EvalSet, grader: Grader, reference: Callable[[Item], str]
     """Grade the reference of every item, and what is made wrong of it. ``reference`` gives the right reply as text."""
     known = {item.id: reference(item) or _from_facts(item) for item in evalset.items}
     items = [item for item in evalset.items if known[item.id]]
-    rights = [(item, Mutant("the reference", known[item.id])) for item in items]
+    right = {item.id: _right(evalset, item, known[item.id]) for item in items}
+    rights = [(item, right[item.id]) for item in items]
     rights += [(item, Mutant("an alias", alias)) for item in items for alias in _aliases(evalset, item)]
-    wrongs = [(item, one) for item in items for one in _wrong(evalset, items, item, known)]
+    wrongs = [(item, one) for item in items for one in _wrong(evalset, items, item, known, right)]
     right_grades, wrong_grades = _graded(grader, rights), _graded(grader, wrongs)
     slips = [_slip(item, one, grade, "judged wrong") for item, one, grade in right_grades if _decided(grade, False)]
     slips += _passed(wrong_grades)
@@ -67,13 +69,19 @@ def _aliases(evalset: EvalSet, item: Item) -> list[str]:
     return [str(alias) for alias in aliases] if isinstance(aliases, list) else []
 
 
-def _wrong(evalset: EvalSet, items: list[Item], item: Item, known: Mapping[str, str]) -> list[Mutant]:
-    name = evalset.grader.name
-    made = list(mutants(name, item, known[item.id]))
+def _right(evalset: EvalSet, item: Item, text: str) -> Mutant:
+    return right_reply(item, text) if evalset.grader.name == "tools" else Mutant("the reference", text)
+
+
+def _wrong(
+    evalset: EvalSet, items: list[Item], item: Item, known: Mapping[str, str], right: Mapping[str, Mutant]
+) -> list[Mutant]:
+    name, own = evalset.grader.name, right[item.id]
+    made = list(tool_mutants(item, own.text) if name == "tools" else mutants(name, item, known[item.id]))
     other = _other(items, item, known)
-    if other is not None:
-        made.append(Mutant(f"the reference of {other.id}", known[other.id], sure=name in _NEIGHBOURS))
-    return [one for one in made if one.text != known[item.id]]
+    if other is not None and (name != "tools" or own.calls):
+        made.append(replace(right[other.id], kind=f"the reference of {other.id}", sure=name in _NEIGHBOURS))
+    return [one for one in made if (one.text, one.calls) != (own.text, own.calls)]
 
 
 def _other(items: list[Item], item: Item, known: Mapping[str, str]) -> Item | None:
@@ -111,8 +119,12 @@ def _values(item: Item) -> list[str]:
 
 
 def _graded(grader: Grader, replies: list[tuple[Item, Mutant]]) -> list[tuple[Item, Mutant, Grade]]:
-    grades = grade_all(grader, [(Answer(text=one.text, stop="stop"), item) for item, one in replies])
+    grades = grade_all(grader, [(_answer(one), item) for item, one in replies])
     return [(item, one, grade) for (item, one), grade in zip(replies, grades, strict=True)]
+
+
+def _answer(one: Mutant) -> Answer:
+    return Answer(text=one.text, stop="tool" if one.calls else "stop", tool_calls=one.calls)
 
 
 def _undecided(grade: Grade) -> bool:
@@ -136,8 +148,12 @@ def _passed(graded: list[tuple[Item, Mutant, Grade]]) -> list[Slip]:
     return slips + [_slip(*one, "passed, as did all like it") for one in untold]
 
 
+def _shown(one: Mutant) -> str:
+    return one.text or "; ".join(f"{call.name}({call.arguments})" for call in one.calls)
+
+
 def _slip(item: Item, one: Mutant, grade: Grade, what: str) -> Slip:
     broke = grade.failure == "grader_error"
     why: Any = grade.why
     told = "the grader broke" if broke else what
-    return Slip(item=item.id, reply=one.kind, what=told, text=one.text[:500], why=str(why)[:500])
+    return Slip(item=item.id, reply=one.kind, what=told, text=_shown(one)[:500], why=str(why)[:500])
