@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart test check fuzz clean
+.PHONY: help quickstart test check docs fuzz clean
 
 help:  ## say what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -21,7 +21,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.ready-test: $(VENV)/.ready
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[lab,local,test]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[lab,local,test,docs]'
 	@touch $@
 
 quickstart: $(VENV)/.ready  ## set up, measure a real model on this machine, write report.html
@@ -36,6 +36,10 @@ check: $(VENV)/.ready-test  ## lint, format, types, import layers
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: $(VENV)/.ready-test  ## build the documentation into build/docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet  # a warning is an error
+	@echo build/docs/index.html
 
 fuzz: $(VENV)/.ready-test  ## the long property tests of framing
 	SPEEDQUAL_FUZZ=1 $(BIN)/python -m pytest tests/endpoints -k 'framing or fuzz' --timeout 1800

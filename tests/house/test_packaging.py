@@ -37,7 +37,8 @@ def test_every_dependency_is_pinned_without_an_address() -> None:
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").split()
     pinned = {_name(line) for line in lines}
     assert all(re.fullmatch(r"[A-Za-z0-9_.-]+==[A-Za-z0-9_.!+-]+", line) for line in lines)
-    needed = set(_wanted()) | {_name(r) for r in PROJECT["optional-dependencies"]["test"]}
+    extras = PROJECT["optional-dependencies"]
+    needed = set(_wanted()) | {_name(r) for r in extras["test"] + extras["docs"]}
     assert needed <= pinned
 
 
