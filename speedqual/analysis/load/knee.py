@@ -230,11 +230,11 @@ def _verdict(knees: pd.DataFrame) -> str:
 
 def _sentence(row: Mapping[Any, Any]) -> str:
     said = f"{row['candidate']}, {row['layer']}: "
-    if row["knee"] is None:
+    if pd.isna(row["knee"]):
         said += "no level is shown to hold every promise"
     else:
         said += f"every promise is held up to {row['knee']} (goodput {100 * row['goodput']:.0f} % of {row['n']:.0f})"
-    said += f", broken at {row['fails']}" if row["fails"] is not None else ", no level tried is shown to break one"
+    said += ", no level tried is shown to break one" if pd.isna(row["fails"]) else f", broken at {row['fails']}"
     return said + (f"; cannot be told: {row['untold']}." if row["untold"] else ".")
 
 

@@ -31,7 +31,8 @@ _STEADY = (0.9, 1.1)
 
 @dataclass(frozen=True)
 class Levels:
-    """``batches``: equal parts of the window whose rates give the interval of the throughput (batch means)."""
+    """``batches``: equal parts of the window whose rates give the interval of the throughput (batch means); fewer, down
+    to 4, where a part would be shorter than two mean times in system: users who keep step make waves."""
 
     batches: int = _BATCHES
 
@@ -54,8 +55,9 @@ class Levels:
         steady = {"tok_s_steady": whole.steady_tok_s, "tok_s_peak": whole.peak_tok_s, "tok_s_whole": whole.tok_s}
         if not spans or not sends.size:
             return _NO_FLOW | steady
-        rate = _batch_rate(times, tokens, spans, self.batches)
-        return steady | rate | little(sends.astype(float), ends.astype(float), spans)
+        law = little(sends.astype(float), ends.astype(float), spans)
+        fit = level.window_s / (2 * law["in_system_s"]) if law["in_system_s"] else self.batches
+        return steady | _batch_rate(times, tokens, spans, int(np.clip(fit, 4, self.batches))) | law
 
 
 _FLOW = "tok_s tok_s_lo tok_s_hi tok_s_steady tok_s_peak tok_s_whole batches in_flight arrivals_s in_system_s little"

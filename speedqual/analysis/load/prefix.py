@@ -37,9 +37,10 @@ class Prefix:
         """Look at the layer of prefixes. Raises UsageError when it was not run."""
         load = read_load(data).only(LAYER)
         pairs = _pairs(load)
-        groups = pairs.groupby(["candidate", "evalset", "x"], sort=False)
+        groups = pairs.groupby(["candidate", "set", "differs", "x"], sort=False)
         rows = [self.row(name, part) for name, part in groups]
-        table = pd.DataFrame(rows, columns=list(_COLUMNS)).sort_values(["candidate", "evalset", "x"], kind="stable")
+        table = pd.DataFrame(rows, columns=list(_COLUMNS))
+        table = table.sort_values(["candidate", "set", "differs", "x"], ascending=[True, True, False, True])
         return PrefixResult(table.reset_index(drop=True), _verdict(table), _notes(table, load), pairs)
 
     def row(self, name: Any, pairs: pd.DataFrame) -> dict[str, Any]:
@@ -48,7 +49,7 @@ class Prefix:
         both = np.isfinite(cold) & np.isfinite(warm)
         saved = quantile_interval(cold[both] - warm[both], 0.5)
         shared = pairs["x"].to_numpy(float) * pairs["n_prompt"].to_numpy(float)
-        own = dict(zip(("candidate", "evalset", "x"), name, strict=True)) | {"pairs": len(pairs), "n": int(both.sum())}
+        own = dict(zip(("candidate", "set", "differs", "x"), name, strict=True)) | {"pairs": len(pairs), "n": int(both.sum())}
         own |= {"cold_ms": median(cold), "warm_ms": median(warm)}
         own |= {"saved_ms": saved.value, "saved_lo": saved.lo, "saved_hi": saved.hi}
         own |= {"shared_tokens": median(shared), "cached_cold": median(pairs["cached_cold"].to_numpy(float))}
@@ -69,14 +70,15 @@ class Prefix:
 
 
 _COLUMNS = (
-    "candidate", "evalset", "x", "pairs", "n", "cold_ms", "warm_ms", "saved_ms", "saved_lo", "saved_hi",
+    "candidate", "set", "differs", "x", "pairs", "n", "cold_ms", "warm_ms", "saved_ms", "saved_lo", "saved_hi",
     "shared_tokens", "cached_tokens", "cached_cold", "counts", "saved_per_token_ms", "per_token_lo", "per_token_hi",
 )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrefixResult(Result):
-    """``table``: one row per candidate, set and share ``x``: ``pairs`` asked, ``n`` with both times, medians
+    """``table``: one row per candidate, ``set`` (one length), share ``x`` and what ``differs`` from there on (the
+    ``rest``, or one ``line`` and nothing after it): ``pairs`` asked, ``n`` with both times, medians
     ``cold_ms, warm_ms``, ``saved_ms`` (median over pairs, order-statistic bounds), ``shared_tokens`` (share × prompt),
     ``cached_tokens`` and ``cached_cold`` (medians of the server's counts, None: it does not say), ``counts`` (agree,
     fewer, more, missing), ``saved_per_token_ms`` with bounds. ``pairs``: one row a pair."""
@@ -94,14 +96,16 @@ def _pairs(load: LoadTable) -> pd.DataFrame:
     rows = load.frame[load.frame["outcome"] == "ok"].sort_values("load_number", kind="stable")
     by_item = _text(rows, "item").str.extract("(cold|warm)$", expand=False).fillna("")
     note = _text(rows, "load_note").where(_text(rows, "load_note").isin(("cold", "warm")), by_item)
+    named = _text(rows, "evalset")
     told = pd.DataFrame(
         {
-            "candidate": rows["candidate"], "evalset": _text(rows, "evalset"), "x": numbers(rows, "load_x"),
+            "candidate": rows["candidate"], "set": named.str.replace(r"-\d+(-line)?$", "", regex=True),
+            "differs": np.where(named.str.endswith("-line"), "line", "rest"), "x": numbers(rows, "load_x"),
             "pair": _pair_names(rows), "note": note, "ttft": numbers(rows, "ttft_ms"),
             "cached": numbers(rows, "n_cached"), "n_prompt": numbers(rows, "n_prompt"),
         }
     )[note.isin(("cold", "warm"))]  # fmt: skip
-    key = ["candidate", "evalset", "x", "pair"]
+    key = ["candidate", "set", "differs", "x", "pair"]
     told["turn"] = told.groupby([*key, "note"]).cumcount()
     cold, warm = (told[told["note"] == n].drop(columns="note") for n in ("cold", "warm"))
     both = cold.merge(warm, on=[*key, "turn"], suffixes=("_cold", "_warm"))
@@ -132,7 +136,7 @@ def _agree(cached: Array, shared: Array) -> str:
 def _notes(table: pd.DataFrame, load: LoadTable) -> tuple[str, ...]:
     notes = []
     for row in table.to_dict("records"):
-        at = f"{row['candidate']}, {100 * row['x']:.0f} % shared"
+        at = f"{row['candidate']}, {100 * row['x']:.0f} % shared{' up to one line' if row['differs'] == 'line' else ''}"
         if row["counts"] in ("fewer", "more"):
             said = f"{row['cached_tokens']:.0f} cached tokens for {row['shared_tokens']:.0f} shared ones"
             notes.append(f"{at}: usage and prompt disagree: {said}")
@@ -150,7 +154,7 @@ def _verdict(table: pd.DataFrame) -> str:
         known = rows[rows["saved_ms"].notna()]
         if not len(known):
             continue
-        best = known.sort_values("x", kind="stable").iloc[-1]
+        best = known.sort_values(["differs", "x"], ascending=[True, True], kind="stable").iloc[-1]
         bounds = "" if pd.isna(best["saved_lo"]) else f" ({best['saved_lo']:.3g} to {best['saved_hi']:.3g})"
         at = f"with {100 * best['x']:.0f} % of the prompt shared"
         parts.append(f"{name}: the first token comes {best['saved_ms']:.3g} ms{bounds} earlier {at}")

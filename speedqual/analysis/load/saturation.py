@@ -127,7 +127,7 @@ def _verdict(points: pd.DataFrame) -> str:
     parts = []
     for row in points.to_dict("records"):
         who = f"{row['candidate']}, {row['layer']}"
-        if row["level"] is None:
+        if pd.isna(row["level"]):
             parts.append(f"{who}: no saturation shown ({row['why']})")
         else:
             beyond = f"no level beyond delivers {100 * (row['gain_hi'] - 1):.0f} % more"
