@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-pytest_plugins = ["small_run", "command"]
+pytest_plugins = ["small_run", "command", "chromium"]
 
 SHARED = Path(__file__).parents[2] / "shared"
 ABSENT = "../shared is absent"
