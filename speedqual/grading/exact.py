@@ -40,7 +40,7 @@ FLOAT_TOLERANCE = Tolerance(absolute=Decimal("1e-12"), relative=Decimal("1e-6"))
 _FAILURES: dict[str, Failure] = {
     "contradicted": "wrong_result",
     "ambiguous": "ambiguous",
-    "missing": "wrong_format",
+    "missing": "no_answer",
     "unverifiable": "unverifiable",
 }
 

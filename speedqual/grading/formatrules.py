@@ -101,6 +101,7 @@ _ITEM = re.compile(
     r"^[ \t]*(?:(?P<bullet>[-*+](?=[ \t])|[•·])|(?P<number>\d{1,3}(?:[.)](?=[ \t])|[、．）])))[ \t]*(?P<text>\S.*)$",
     re.MULTILINE,
 )
+_MARKER = re.compile(r"^[ \t]*(?:[-*+•·]|\d{1,3}[.)、])[ \t]+", re.MULTILINE)
 _SENTENCE_END = re.compile(r"[.!?]+[\"'”’)\]]*(?=\s|$)|[。！？]+[”’」』）]*|[:：](?=[ \t]*\n)")
 
 
@@ -111,6 +112,7 @@ def words(text: str) -> list[str]:
 
 def _sentences(text: str) -> int:
     """Ends of sentences, and a rest without one. A line that announces the next one with a colon counts."""
+    text = _MARKER.sub("", text)
     ends = list(_SENTENCE_END.finditer(text))
     rest = text[ends[-1].end() :] if ends else text
     return len(ends) + bool(words(rest))

@@ -53,7 +53,8 @@ _ENUMERATION = re.compile(r"^[ \t]*(?:\(?\d{1,2}[.)、]|step \d+:|[a-d][.)])[ \t
 def prepare(text: str) -> tuple[str, ...]:
     """Clean sentences of a reply, in order."""
     cleaned = _ENUMERATION.sub("", plain(text[:MAX_CHARS]))
-    return tuple(s for part in sentences(cleaned) if (s := ascii_digits(part).replace("‘", "'").replace("’", "'")))
+    parts = (ascii_digits(part).replace("‘", "'").replace("’", "'") for part in sentences(cleaned))
+    return tuple(part for part in parts if any(map(str.isalnum, part)))
 
 
 _MULTIPLIER = (

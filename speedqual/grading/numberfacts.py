@@ -38,7 +38,7 @@ def judge_numeric(fact: ValueFact, parts: tuple[str, ...], places: list[Place], 
     places = _without_corrected(parts, places)
     right = [p for p in places if p.right]
     affirmed = [p for p in right if p.stance == "affirmed"]
-    rivals = [p for p in places if not p.right and p.stance == "affirmed" and _is_rival(fact, p, parts)]
+    rivals = [p for p in places if not p.right and p.stance == "affirmed" and _is_rival(fact, p, parts, known)]
     final = _final(parts, [p for p in places if p.stance == "affirmed"])
     if affirmed:
         if final is not None and not final.right and final in rivals:
@@ -75,7 +75,7 @@ def _without_corrected(parts: tuple[str, ...], places: list[Place]) -> list[Plac
     return kept
 
 
-def _is_rival(fact: ValueFact, place: Place, parts: tuple[str, ...]) -> bool:
+def _is_rival(fact: ValueFact, place: Place, parts: tuple[str, ...], known: str) -> bool:
     """Whether a mention could stand in the value's place: of its kind, not a year for a count, not asked about."""
     if fact.kind in ("date", "datetime"):
         return True
@@ -83,9 +83,32 @@ def _is_rival(fact: ValueFact, place: Place, parts: tuple[str, ...]) -> bool:
         return (
             fact.kind == "percent" and place.unit == "" and not place.is_year and len(parts) == 1 and len(parts[0]) < 12
         )
+    if (
+        _wants_year(fact)
+        and not place.is_year
+        and not _is_bare_reply(parts)
+        and not re.fullmatch(r"[12]\d{3}", place.text)
+    ):
+        return False
     if place.is_year and not _wants_year(fact):
         return False
+    if _is_article(fact, place, parts) or _is_quoted(parts[place.sentence], known):
+        return False
     return not (fact.asked and _is_known(place.text, fold(fact.asked)) and not _is_bare_reply(parts))
+
+
+def _is_article(fact: ValueFact, place: Place, parts: tuple[str, ...]) -> bool:
+    """``一个``, ``one of them``: no count, unless the question counts in this measure or there is nothing else."""
+    if place.text.lower() not in ("一", "one", "a") or _nothing_else(parts) or _is_bare_reply(parts):
+        return False
+    measure = place.unit[:1]
+    return not (measure and re.search(rf"(?:几|多少){re.escape(measure)}|how many {re.escape(place.unit)}", fact.asked))
+
+
+def _is_quoted(sentence: str, known: str) -> bool:
+    """A whole sentence of the source: it gives nothing in the place of the value, it says the source again."""
+    said = fold(sentence).strip(" .。!！")
+    return len(said) > 20 and said in known
 
 
 def _is_bare_reply(parts: tuple[str, ...]) -> bool:
@@ -117,7 +140,9 @@ def _in_its_place(fact: ValueFact, parts: tuple[str, ...], affirmed: list[Place]
                 return rival
             if gap is None and _nothing_else(parts):
                 return rival
-            if _same_words_around(parts, place, rival):
+            if _same_words_around(parts, place, rival) or _same_deed(fact, parts, place, rival):
+                return rival
+            if place.value != rival.value and _key_of(parts, place) and _key_of(parts, place) == _key_of(parts, rival):
                 return rival
     return None
 
@@ -173,6 +198,23 @@ def _same_words_around(parts: tuple[str, ...], a: Place, b: Place) -> bool:
         return False
     skeletons = [parts[p.sentence][: p.start] + "#" + parts[p.sentence][p.end :] for p in (a, b)]
     return fold(skeletons[0]) == fold(skeletons[1])
+
+
+def _same_deed(fact: ValueFact, parts: tuple[str, ...], a: Place, b: Place) -> bool:
+    """Two dates for the one thing that the question asks about: ``3月1日通车……3月3日通车``."""
+    behind = [parts[p.sentence][p.end : p.end + 2] for p in (a, b)]
+    is_date = fact.kind in ("date", "datetime")
+    return is_date and behind[0] == behind[1] and bool(_HAN.fullmatch(behind[0])) and behind[0] in fact.asked
+
+
+_HAN = re.compile(r"[\u4e00-\u9fff]{2}")
+_KEY = re.compile(r"[\"“](?P<key>[^\"“”]{1,40})[\"”]\s*[:：]\s*[\"“]?$")
+
+
+def _key_of(parts: tuple[str, ...], place: Place) -> str:
+    """The key of a piece of JSON whose value the mention is: values of one key are a copied list, no answer."""
+    found = _KEY.search(parts[place.sentence], 0, place.start)
+    return found["key"] if found else ""
 
 
 _ASKS_YEAR = re.compile(r"\byear\b|\bwhen\b|哪一?年|年份|何时|什么时候|几年", re.IGNORECASE)

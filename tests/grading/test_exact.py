@@ -93,7 +93,7 @@ def test_failures_are_told_apart() -> None:
     assert grade("I don't know.", 29).failure == "no_answer"
     assert grade("我无法提供帮助。", 29).failure == "refused"
     assert grade("First, let us see", 29, stop="length").failure == "truncated"
-    assert grade("Let us see.", 29).failure == "wrong_format"
+    assert grade("Let us see.", 29).failure == "no_answer"
 
 
 def test_how_the_answer_was_found_is_told() -> None:
