@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,13 +31,20 @@ def url() -> Iterator[str]:
         yield served.base_url
 
 
-@asynccontextmanager
-async def cluster(n_workers: int = 2) -> AsyncIterator[Any]:
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Two worker processes; Dask starts another one in the place of a worker that was killed."""
     from distributed import LocalCluster
 
-    how = {"processes": True, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
-    async with LocalCluster(n_workers=n_workers, asynchronous=True, **how) as made:
+    how = {"processes": True, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
+    with LocalCluster(n_workers=2, **how) as made:
         yield made
+
+
+@pytest.fixture
+def address(cluster: Any) -> str:
+    cluster.wait_for_workers(2, timeout=60)
+    return str(cluster.scheduler_address)
 
 
 async def loaded(url: str, level: Level, folder: Path, **how: Any) -> Run:
@@ -50,9 +56,10 @@ def level(arrivals: str, **how: Any) -> Level:
     return Level(layer="arrivals", name="level", x=1, unit="req/s", arrivals=arrivals, evalset=SET.name, **how)
 
 
-async def test_workers_share_the_requests_and_tell_how_their_clocks_stand(url: str, tmp_path: Path) -> None:
-    async with cluster() as made:
-        run = await loaded(url, level("constant:40", duration_s=0.5), tmp_path / "run", dask=made.scheduler_address)
+async def test_workers_share_the_requests_and_tell_how_their_clocks_stand(
+    url: str, address: str, tmp_path: Path
+) -> None:
+    run = await loaded(url, level("constant:40", duration_s=0.5), tmp_path / "run", dask=address)
     (entry,) = run.manifest["load"]["levels"]
     assert sorted(record.trial.load.number for record in run.records) == list(range(20))
     assert len(entry["client"]["processes"]) == 2
@@ -89,15 +96,13 @@ class KillsAWorker:
 
 @pytest.mark.parametrize("arrivals", ["constant:30", "users:4"])
 async def test_what_a_killed_worker_had_not_finished_is_sent_again_once(
-    url: str, tmp_path: Path, arrivals: str
+    url: str, address: str, tmp_path: Path, arrivals: str
 ) -> None:
     how: dict[str, Any] = {"duration_s": 2.0} if arrivals.startswith("constant") else {"n": 60}
     kills = KillsAWorker(after=10)
-    async with cluster() as made:
-        address = made.scheduler_address
-        run = await loaded(url, level(arrivals, **how), tmp_path / "run", dask=address, observers=[kills])
-        assert kills.killed
-        assert sending() == []
+    run = await loaded(url, level(arrivals, **how), tmp_path / "run", dask=address, observers=[kills])
+    assert kills.killed
+    assert sending() == []
     records = list(run.records)
     assert sorted(record.trial.load.number for record in records) == list(range(60))
     assert {record.last.outcome for record in records} == {"ok"}
@@ -114,6 +119,8 @@ async def test_a_scheduler_that_is_not_there_is_told(url: str, tmp_path: Path, m
 
 
 async def test_a_cluster_without_workers_is_told(url: str, tmp_path: Path) -> None:
-    async with cluster(0) as made:
+    from distributed import Scheduler
+
+    async with Scheduler(dashboard_address=":0", port=0) as scheduler:
         with pytest.raises(UnreachableError, match="the Dask cluster has no workers"):
-            await loaded(url, level("users:2", n=4), tmp_path / "run", dask=made.scheduler_address)
+            await loaded(url, level("users:2", n=4), tmp_path / "run", dask=scheduler.address)

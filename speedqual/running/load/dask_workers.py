@@ -80,6 +80,7 @@ class DaskMember:
     client: Any
     topic: str
     inbox: asyncio.Queue[bytes | None] = field(default_factory=asyncio.Queue)
+    gone: asyncio.Event = field(default_factory=asyncio.Event)
     lead_ns: int = 500_000_000
 
     async def send(self, message: Any) -> None:
@@ -106,14 +107,23 @@ class DaskMember:
         return after_ns - before_ns, there_ns - (before_ns + after_ns) // 2
 
     async def _run(self, work: Any, *arguments: Any) -> Any:
-        """Call a function on the worker, outside of its tasks."""
+        """Call a function on the worker, outside of its tasks. Raises Lost; Dask itself waits 30 s for a dead one."""
+        call = asyncio.ensure_future(self.client.run(work, *arguments, workers=[self.name]))
+        gone = asyncio.ensure_future(self.gone.wait())
+        await asyncio.wait([call, gone], return_when=asyncio.FIRST_COMPLETED)
+        gone.cancel()
+        if not call.done():
+            call.cancel()
+            raise Lost
         try:
-            told = await self.client.run(work, *arguments, workers=[self.name])
+            return call.result()[self.name]
         except (OSError, ValueError, KeyError, TimeoutError):
             raise Lost from None
-        if self.name not in told:
-            raise Lost
-        return told[self.name]
+
+    def lose(self) -> None:
+        """It will say nothing more."""
+        self.gone.set()
+        self.inbox.put_nowait(None)
 
 
 @asynccontextmanager
@@ -148,8 +158,10 @@ async def _carried(client: Any, address: str) -> AsyncIterator[list[DaskMember]]
         name, frame = event[1]
         if frame == _BEGUN:
             started.put_nowait(name)
+        elif frame == _ENDED:
+            members[name].lose()
         else:
-            members[name].inbox.put_nowait(None if frame == _ENDED else frame)
+            members[name].inbox.put_nowait(frame)
 
     client.subscribe_topic(topic, hear)
     tasks = [
@@ -176,7 +188,7 @@ async def _watch(client: Any, members: dict[str, DaskMember]) -> None:
         await asyncio.sleep(LOOK_S)
         there = (await client.scheduler.identity())["workers"]
         for name in [name for name in left if name not in there]:
-            left.pop(name).inbox.put_nowait(None)
+            left.pop(name).lose()
 
 
 @contextlib.contextmanager
