@@ -24,7 +24,7 @@ from speedqual.analysis.sameness import differences
 from speedqual.analysis.tidy import Table, numbers, tidy
 from speedqual.errors import ConfigError, RefusedError
 
-__all__ = ["DEFAULT_MARGINS", "Gate", "GateResult", "Margin", "margins_from"]
+__all__ = ["DEFAULT_MARGINS", "Gate", "GateResult", "Margin", "margins_from", "pairs_of"]
 
 EXIT = {"pass": 0, "fail": 1, "inconclusive": 5}
 
@@ -102,7 +102,7 @@ class Gate:
                 fix="Run both alike, or accept a difference with --allow KIND",
             )
         old, now = tidy(base), tidy(new)
-        pairs = _pairs(old, now)
+        pairs = pairs_of(old, now)
         checks = len(self.margins) * len(pairs)
         rows = [self.check(old, now, a, b, m, checks) for a, b in pairs for m in self.margins]
         table = pd.DataFrame([row for row in rows if row is not None])
@@ -149,7 +149,8 @@ class GateResult(Result):
         }
 
 
-def _pairs(old: Table, now: Table) -> list[tuple[str, str]]:
+def pairs_of(old: Table, now: Table) -> list[tuple[str, str]]:
+    """Names in the base and in the new run that are compared: those that both have, or the only one of each."""
     common = [(name, name) for name in now.names if name in old.names]
     if common:
         return common

@@ -13,7 +13,7 @@ from typing import Any
 from speedqual.display.safe import visible
 from speedqual.records import Grade, Item
 
-__all__ = ["Difference", "difference", "expected"]
+__all__ = ["Difference", "Segment", "difference", "expected", "overlay"]
 
 Segment = tuple[str, str]
 """``same``, ``gone`` (expected, not given) or ``new`` (given, not expected), and the text."""
@@ -86,7 +86,12 @@ def _segments(item: Item, grade: Grade, answer: str) -> Iterator[Segment]:
         want, got = expected(item), answer.strip()
     else:
         return
-    a, b = (_WORD.findall(visible(text)) for text in (want, got))
+    yield from overlay(want, got)
+
+
+def overlay(before: str, after: str) -> Iterator[Segment]:
+    """Two texts laid over one another, word by word; nothing where that would say nothing."""
+    a, b = (_WORD.findall(visible(text)) for text in (before, after))
     if not b or a == b or len(a) > _WORDS or len(b) > _WORDS:
         return
     matcher = SequenceMatcher(None, a, b, autojunk=False)
