@@ -99,13 +99,14 @@ def make_run(
     tokens: int = 60,
     seed: int = 1,
     texts: Sequence[str] = (),
+    tasks: Sequence[str] = ("extraction", "facts", "code"),
 ) -> Run:
-    """``n_items`` in each of three eval sets, asked of ``kinds`` (and of a route where there are two).
+    """``n_items`` in an eval set a task, asked of ``kinds`` (and of a route where there are two).
 
     ``texts``: what is answered, in turn, and wrong; by default what a model could have said.
     """
     rng = random.Random(seed)
-    sets = [_set(task, n_items) for task in ("extraction", "facts", "code")]
+    sets = [_set(task, n_items) for task in tasks]
     plain = {kind.name: _candidate(kind) for kind in kinds}
     candidates = [*plain.values(), *_route(list(plain.values()))]
     plan, clock = make_plan(candidates, sets, Settings(seed=seed)), FakeClock()

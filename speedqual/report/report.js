@@ -143,8 +143,9 @@ class Replay {
     this.scrub = make("input", { type: "range", min: 0, max: this.end, step: 1, value: this.end });
     this.scrub.setAttribute("aria-label", say("position"));
     this.scrub.addEventListener("input", () => {
+      const wanted = Number(this.scrub.value); // pausing puts the handle back to where the replay was
       this.pause();
-      this.show(Number(this.scrub.value));
+      this.show(wanted);
     });
     this.pace = make("select", {}, ...SPEEDS.map((speed) => new Option(`${speed}×`, speed, false, speed === 1)));
     this.pace.addEventListener("change", () => (this.speed = Number(this.pace.value)));
@@ -298,7 +299,7 @@ function buildAnswer(view) {
 function buildTrack([channel, heading, text]) {
   const node = byId("track-template").content.firstElementChild.cloneNode(true);
   node.dataset.track = channel;
-  node.querySelector("h5").textContent = heading;
+  node.querySelector("h4").textContent = heading;
   const pre = node.querySelector("pre");
   pre.setAttribute("aria-label", heading);
   pre.textContent = text;
