@@ -1,7 +1,9 @@
 """Each level of a load test in its steady part: rates, what was in flight, Little's law, latencies, the client's lag.
 
-Little's law: mean number in flight = arrival rate × mean time in system. Attempts count, as the server sees them. A
-ratio far from 1 says that the queue grew or shrank in the window: the level was not steady, its numbers will not last.
+Little's law: mean number in flight = arrival rate × mean time in system. Attempts count, as the server sees them. Where
+the ratio is off by more than the edges of the window explain (a tenth, or time in system / window), or more are in
+flight at its end than at its beginning by over three standard deviations of a steady Poisson queue, the queue grew or
+shrank: the level was not steady, and its numbers will not last.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ __all__ = ["Levels", "LevelsResult", "bounds_of", "little", "unsteady"]
 
 Array = NDArray[np.float64]
 _BATCHES = 10
-_STEADY = (0.9, 1.1)
+_OFF = 0.1
 
 
 @dataclass(frozen=True)
@@ -60,19 +62,20 @@ class Levels:
         return steady | _batch_rate(times, tokens, spans, int(np.clip(fit, 4, self.batches))) | law
 
 
-_FLOW = "tok_s tok_s_lo tok_s_hi tok_s_steady tok_s_peak tok_s_whole batches in_flight arrivals_s in_system_s little"
+_FLOW = (
+    "tok_s tok_s_lo tok_s_hi tok_s_steady tok_s_peak tok_s_whole batches in_flight arrivals_s in_system_s little growth"
+)
 _NO_FLOW: dict[str, Any] = dict.fromkeys(_FLOW.split())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LevelsResult(Result):
     """``table``: one row a level, from its window (``window_s``): ``n`` sent, ``ok``, ``failed``; ``offered_s``,
-    ``achieved_s``, ``achieved`` (their ratio), ``done_s`` (complete replies a second); ``tok_s`` with bounds,
-    (t over so many ``batches`` of time), ``tok_s_steady`` (at ≥ 90 % of the peak concurrency), ``tok_s_peak``,
-    ``tok_s_whole``; ``in_flight`` (mean),
-    ``arrivals_s``, ``in_system_s`` (mean), ``little`` (in_flight / (arrivals_s × in_system_s)); ``ttft_ms`` and
-    ``e2e_ms`` as ``_p50, _p95, _p99`` with bounds; ``decode_tok_s_p50, _p5``; ``lag_p99_ms`` and ``client_limited`` of
-    the client; ``ended, why``.
+    ``achieved_s``, ``achieved`` (their ratio), ``done_s`` (complete replies a second); ``tok_s`` with bounds (t over so
+    many ``batches`` of time), ``tok_s_steady`` (at ≥ 90 % of the peak concurrency), ``tok_s_peak``, ``tok_s_whole``;
+    ``in_flight`` (mean), ``arrivals_s``, ``in_system_s`` (mean), ``little`` (in_flight / (arrivals_s × in_system_s)),
+    ``growth`` (in flight at the end − at the beginning); ``ttft_ms`` and ``e2e_ms`` as ``_p50, _p95, _p99`` with
+    bounds; ``decode_tok_s_p50, _p5``; ``lag_p99_ms`` and ``client_limited`` of the client; ``ended, why``.
     """
 
     def to_dict(self) -> dict[str, Any]:
@@ -99,7 +102,13 @@ def little(sends: Array, ends: Array, spans: list[tuple[float, float]]) -> dict[
     expected = rate * stay if rate and stay else None
     mean = present / seconds if seconds > 0 else None
     ratio = mean / expected if expected and mean is not None else None
-    return {"in_flight": mean, "arrivals_s": rate, "in_system_s": stay, "little": ratio}
+    growth = sum(_at(b, sends, ends) - _at(a, sends, ends) for a, b in spans)
+    return {"in_flight": mean, "arrivals_s": rate, "in_system_s": stay, "little": ratio, "growth": growth}
+
+
+def _at(moment: float, sends: Array, ends: Array) -> int:
+    """How many were in flight, those sent at that very moment not yet."""
+    return int(((sends < moment) & (ends >= moment)).sum())
 
 
 def _batch_rate(
@@ -154,9 +163,13 @@ def _end(one: Level) -> dict[str, Any]:
 
 
 def unsteady(table: pd.DataFrame) -> pd.DataFrame:
-    """The levels at which Little's law is off by more than a tenth."""
-    ratio = pd.to_numeric(table["little"], errors="coerce")
-    found: pd.DataFrame = table[(ratio < _STEADY[0]) | (ratio > _STEADY[1])]
+    """The levels at which the queue grew or shrank."""
+    ratio, growth, mean, stay, window = (
+        pd.to_numeric(table[name], errors="coerce")
+        for name in ("little", "growth", "in_flight", "in_system_s", "window_s")
+    )
+    off = (ratio - 1).abs() > np.maximum(_OFF, stay / window)
+    found: pd.DataFrame = table[off | (growth.abs() > 3 * np.sqrt(2 * np.maximum(mean, 1.0)))]
     return found
 
 

@@ -49,7 +49,10 @@ class Prefix:
         both = np.isfinite(cold) & np.isfinite(warm)
         saved = quantile_interval(cold[both] - warm[both], 0.5)
         shared = pairs["x"].to_numpy(float) * pairs["n_prompt"].to_numpy(float)
-        own = dict(zip(("candidate", "set", "differs", "x"), name, strict=True)) | {"pairs": len(pairs), "n": int(both.sum())}
+        own = dict(zip(("candidate", "set", "differs", "x"), name, strict=True)) | {
+            "pairs": len(pairs),
+            "n": int(both.sum()),
+        }
         own |= {"cold_ms": median(cold), "warm_ms": median(warm)}
         own |= {"saved_ms": saved.value, "saved_lo": saved.lo, "saved_hi": saved.hi}
         own |= {"shared_tokens": median(shared), "cached_cold": median(pairs["cached_cold"].to_numpy(float))}

@@ -68,10 +68,8 @@ def _keys(names: list[str], needed: float, look: Style) -> list[Line2D]:
         )
         for state, mark in _MARKS.items()
     ]  # fmt: skip
-    dashes = (0, (6, 3))
-    keys.append(
-        Line2D([], [], color=look.alarm, linestyle=dashes, label=look.say("load.needed", share=percent(needed)))
-    )
+    said = look.say("load.needed", share=percent(needed))
+    keys.append(Line2D([], [], color=look.ink, linewidth=1.1, linestyle=(0, (6, 3)), label=said))
     if len(names) > 1:
         keys += [Line2D([], [], color=colour_of(names, name, look), label=shorten(name, 28)) for name in names]
     return keys

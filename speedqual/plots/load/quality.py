@@ -38,7 +38,7 @@ def plot(result: QualityResult, *, style: str | Style = "light", lang: str = "en
         axes[1, 0].set_ylabel(look.say("load.of_requests"))
         if title:
             figure.suptitle(title, x=0.01, ha="left")
-        figure.legend(loc="outside lower left", ncols=4, frameon=False, fontsize=8, labelcolor=look.ink)
+        figure.legend(loc="outside lower left", ncols=3, frameon=False, fontsize=8, labelcolor=look.ink)
         return figure.told(look, _alt(result, look.say), t)
 
 
@@ -79,8 +79,8 @@ def _shares(ax: Axes, rows: pd.DataFrame, names: list[str], look: Style, *, lege
     ax.set_xticks(range(len(levels)), [level_name(look.say, row) for row in levels.to_dict("records")], fontsize=8)
     ax.set_ylim(0, min(1.0, max(0.1, 1.15 * float((rows["wrong"] + rows["truncated"] + rows["failed"]).max()))))
     ax.grid(visible=False, axis="x")
-    ax.yaxis.set_major_locator(MaxNLocator(4))
     percent_ticks(ax.yaxis)
+    ax.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
 
 
 def _alt(result: QualityResult, say: PlotWords) -> str:

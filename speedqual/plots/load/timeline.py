@@ -57,9 +57,12 @@ def _steps(
 def _troubles(ax: Axes, whole: pd.DataFrame, width: float, look: Style) -> None:
     at = whole["t_s"].to_numpy(float)
     errors, stalls = whole["errors"].to_numpy(float), whole["stalls"].to_numpy(float)
-    bar = {"width": width, "align": "edge", "linewidth": 0}
-    ax.bar(at, errors, color=look.alarm, label=look.say("load.errors"), **bar)  # type: ignore[arg-type]
-    ax.bar(at, stalls, bottom=errors, color=look.series[4], label=look.say("load.stalls"), **bar)  # type: ignore[arg-type]
+    for key, counts, bottom, colour in (
+        ("errors", errors, 0.0, look.alarm),
+        ("stalls", stalls, errors, look.series[4]),
+    ):
+        label = look.say(f"load.{key}") if counts.any() else None
+        ax.bar(at, counts, width, bottom=bottom, align="edge", linewidth=0, color=colour, label=label)
     ax.yaxis.set_major_locator(MaxNLocator(3, integer=True))
     if not (errors.any() or stalls.any()):
         ax.set_ylim(0, 1)
