@@ -57,6 +57,10 @@ SECONDS = click.FloatRange(0, min_open=True)
 @click.option("--no-early-stop", is_flag=True, help="Climb on after a broken SLO.")
 @click.option("--output-tokens", type=click.IntRange(1), help="Longest reply. Default: as the eval set says.")
 @click.option("--same-prompts", is_flag=True, help="Do not make prompts unique: let caches of prefixes work.")
+@click.option(
+    "--processes", type=click.IntRange(1), default=1, show_default=True, help="Share the requests among these."
+)
+@click.option("--dask", default="", metavar="ADDRESS", help="Share them among the workers of this Dask scheduler.")
 @click.option("--timeout", type=SECONDS, help="Seconds that one reply may take. Default: 600.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of arrivals, order of items, waits of retries.")
 @limit_options
@@ -69,6 +73,7 @@ def command(config: Path | None, **options: Any) -> None:
       speedqual load --model openai/m --base-url URL --rate 5,10,20 --duration 60 --slo "ttft_ms < 800 @ 95%"
       speedqual load --model openai/m --base-url URL --rate 1,100 --find-knee --slo "ttft_ms < 800 @ 95%"
       speedqual load --model openai/m --base-url URL --layers --report load.html
+      speedqual load --model openai/m --base-url URL --rate 500,1000 --dask tcp://10.0.0.5:8786
       speedqual load --model openai/m --base-url URL --arrivals interactive=poisson:5 --arrivals batch=constant:1
     """
     tables = read_settings(config) if config else {}
@@ -152,6 +157,8 @@ def _how(options: dict[str, Any]) -> dict[str, Any]:
         "deadlines": Deadlines(**whole),
         "preflight": not options["no_check"],
         "grade": not options["no_grade"],
+        "processes": options["processes"],
+        "dask": options["dask"],
     }
 
 

@@ -74,6 +74,7 @@ def print_levels(run: Run, plan: LoadPlan, *, as_json: bool) -> None:
             "levels": records(levels.table),
             "knee": None if knee is None else knee.to_dict(),
             "skipped": skipped,
+            "workers": run.manifest["load"].get("workers", []),
             "notes": list(levels.notes),
         }
         click.echo(json.dumps(found, ensure_ascii=False, indent=1))
@@ -87,6 +88,9 @@ def print_levels(run: Run, plan: LoadPlan, *, as_json: bool) -> None:
         say(note)
     for one in skipped:
         say(f"{one['candidate']}, {one['level']}: not sent, {one['why']}")
+    for worker in run.manifest["load"].get("workers", ()):
+        if worker["lost"] or worker.get("round_trips"):
+            say(_worker(worker))
     if run.manifest.get("why"):
         say(f"Stopped: {run.manifest['why']}. Go on with: speedqual load --resume {run.folder}")
 
@@ -103,6 +107,15 @@ HEAD = [
     "client lag p99 ms",
     "goodput",
 ]
+
+
+def _worker(worker: Mapping[str, Any]) -> str:
+    """Who shared the work, and by how much its clock may be off."""
+    lost = ", lost: what it had not finished was sent again" if worker["lost"] else ""
+    off, half = worker.get("offset_ms", 0.0), worker.get("half_width_ms", 0.0)
+    return (
+        f"{worker['name']}: its clock is {off:+.2f} ms (± {half:.2f}) from this one, on which all times are given{lost}"
+    )
 
 
 def _place(row: Mapping[Any, Any]) -> tuple[str, str, str]:
