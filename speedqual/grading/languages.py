@@ -15,9 +15,12 @@ _SCRIPTS = {
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _SMALL_WORDS = {
     "en": "the a an and of to in is it that for on with as are was be this you at by or from have not they can your",
-    "de": "der die das und ist ein eine in zu den von mit für auf nicht sich des dem im auch es sie wir ich bei aus am",
-    "fr": "le la les de des et est un une en du dans que qui pour sur au aux avec il elle ne pas ce cette se nous vous",
-    "es": "el la los las de y es un una en que por con para del al se no su lo como más pero sus hay muy esta este",
+    "de": "der die das und ist ein eine in zu den von mit für auf nicht sich des dem im auch es sie wir ich bei aus am "
+    "an was so um als wenn nach wird war hat noch zum zur oder wie man",
+    "fr": "le la les de des et est un une en du dans que qui pour sur au aux avec il elle ne pas ce cette se nous vous "
+    "a on ou y mais sont plus sur son sa ses leur",
+    "es": "el la los las de y es un una en que por con para del al se no su lo como más pero sus hay muy esta este "
+    "a o ha al son me si ya le",
 }
 _WORDS = {language: frozenset(text.split()) for language, text in _SMALL_WORDS.items()}
 _WORD = re.compile(r"[^\W\d_]+")
@@ -36,7 +39,9 @@ def share_of(language: str, text: str) -> float:
     latin = sum(one < "\u0250" for one in letters) / len(letters)
     found = _WORD.findall(text[:100_000].lower())
     counts = {name: sum(word in known for word in found) for name, known in _WORDS.items()}
-    most = max(counts.values())
-    if most == 0:  # a few words say little: the script decides
+    if not any(counts.values()):  # a few words say little: the script decides
         return latin if language == "en" else 0.0
-    return latin if counts[language] == most else 0.0
+    if counts[language] < max(counts.values()):
+        return 0.0
+    others = sum(word not in _WORDS[language] and any(word in known for known in _WORDS.values()) for word in found)
+    return latin * counts[language] / (counts[language] + others)
