@@ -20,10 +20,14 @@
 # With the extra `[local]` and the embedded model in place, a real model on this machine answers. Otherwise a scripted
 # endpoint does, whose speed and answers are known beforehand: the same steps, made-up models.
 
+# %% tags=["parameters"]
+ENGINE = "auto"  # "local": the real model, fetched once; "scripted": made-up ones; "auto": real where it is there
+ITEMS = 8  # of each task
+
 # %%
 import speedqual as sq
 from speedqual.evalsets import minimal_sets
-from speedqual.notebook.quickstart import small_candidates
+from speedqual.notebook.quickstart import few, small_candidates
 
 # %% [markdown]
 # ## What is asked
@@ -32,7 +36,7 @@ from speedqual.notebook.quickstart import small_candidates
 # short items of each, answers cut at 64 tokens.
 
 # %%
-evalsets = minimal_sets()
+evalsets = [few(one, ITEMS) for one in minimal_sets()]
 evalsets[1]
 
 # %% [markdown]
@@ -42,7 +46,7 @@ evalsets[1]
 # which layers of the model are left out.
 
 # %%
-with small_candidates(evalsets) as candidates:
+with small_candidates(evalsets, ENGINE) as candidates:
     run = await sq.evaluate(candidates, evalsets, seed=1)
 run
 
