@@ -58,7 +58,7 @@ _LIMITS = (
     click.option("--max-tokens", type=click.IntRange(1), help="Stop after so many tokens, prompts included."),
     click.option("--max-usd", type=click.FloatRange(0, min_open=True), help="Stop before this much is spent."),
     click.option("--max-seconds", type=click.FloatRange(0, min_open=True), help="Stop after so many seconds."),
-    click.option("--attempts", type=click.IntRange(1), default=3, show_default=True, help="Requests a trial at most."),
+    click.option("--attempts", type=click.IntRange(1), help="Requests a trial at most. Default: 3, under load 1."),
     click.option("--items", type=click.IntRange(1), help="Only the first so many items of each eval set."),
     click.option("--dry-run", is_flag=True, help="Print requests, tokens and cost; ask nothing."),
     click.option("--no-check", is_flag=True, help="Skip the one small request to each candidate beforehand."),

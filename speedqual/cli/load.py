@@ -153,7 +153,7 @@ def _how(options: dict[str, Any]) -> dict[str, Any]:
     return {
         "seed": options["seed"],
         "limits": limits_of(options),
-        "retry": Retry(attempts=options["attempts"]),
+        "retry": Retry(attempts=options["attempts"] or 1),
         "deadlines": Deadlines(**whole),
         "preflight": not options["no_check"],
         "grade": not options["no_grade"],

@@ -84,10 +84,19 @@ def _own_sets(options: dict[str, Any]) -> tuple[list[EvalSet], dict[str, str]]:
     if len(plain) > 1:
         fix = "Give one, and others for a class of traffic: --evalset batch=NAME"
         raise UsageError(f"{len(plain)} eval sets are given for the same requests", where="--evalset", fix=fix)
-    first = sets_named({**options, "evalsets": plain}) if plain else [short_text(options["seed"])]
+    first = sets_named({**options, "evalsets": plain}) if plain else [_of_trace(options) or short_text(options["seed"])]
     others = {name: sets_named({**options, "evalsets": [what]})[0] for name, what in traffic.items()}
     known = {one.name: one for one in (*first, *others.values())}
     return list(known.values()), {name: one.name for name, one in others.items()}
+
+
+def _of_trace(options: dict[str, Any]) -> EvalSet | None:
+    """Prompts as long as those of the trace that is replayed, if one is."""
+    from speedqual.running.arrivals import Trace, arrivals
+    from speedqual.running.load.traces import trace_set
+
+    replayed = (arrivals(text) for text in _mixed(options["arrivals"]))
+    return next((trace_set(how, options["seed"]) for how in replayed if isinstance(how, Trace)), None)
 
 
 def _like(options: dict[str, Any], evalset: EvalSet, traffic: dict[str, str]) -> Level:
@@ -126,7 +135,18 @@ def _levels(options: dict[str, Any], like: Level) -> Iterator[Level]:
     if options["rate"]:
         yield from rate_levels(_list(options["rate"], "--rate"), like, options["pattern"])
     if options["arrivals"]:
-        yield from (arrivals_level(text, like) for text in _mixed(options["arrivals"]))
+        for text in _mixed(options["arrivals"]):
+            yield arrivals_level(text, _lasting(text, like, options))
+
+
+def _lasting(text: str, like: Level, options: dict[str, Any]) -> Level:
+    """A trace is sent to its end where nothing else is said."""
+    from speedqual.running.arrivals import Trace, arrivals
+
+    how = arrivals(text)
+    if isinstance(how, Trace) and options["duration"] is None:
+        return replace(like, duration_s=how.span_s)
+    return like
 
 
 def _mixed(texts: tuple[str, ...]) -> list[str]:

@@ -74,7 +74,7 @@ def _how(options: dict[str, Any]) -> dict[str, Any]:
         "seed": options["seed"],
         "concurrency": options["concurrency"],
         "limits": limits_of(options),
-        "retry": Retry(attempts=options["attempts"]),
+        "retry": Retry(attempts=options["attempts"] or 3),
         "preflight": not options["no_check"],
     }
 

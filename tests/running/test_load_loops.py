@@ -2,7 +2,7 @@
 
 import asyncio
 import itertools
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -12,6 +12,8 @@ from speedqual.records import Event, Timeline
 from speedqual.running.arrivals import Arrival, arrivals
 from speedqual.running.load.loops import open_loop
 from speedqual.running.load.questions import Questions
+from speedqual.running.load.traces import trace_set
+from speedqual.running.plan import approx_tokens
 from speedqual.timing import measure
 
 from .conftest import MS, candidate, ok, toy_evalset
@@ -218,12 +220,25 @@ def test_the_same_seed_asks_the_same_items_at_each_level():
     assert sorted(orders[0]) == sorted(orders[2])
 
 
-def test_a_trace_brings_its_own_limit_of_output(tmp_path):
+def test_a_trace_brings_its_own_lengths(tmp_path):
+    """Of the items those are asked that are nearest in length; the limit of output is that of the row."""
     path = tmp_path / "trace.csv"
-    path.write_text("arrival_s,input_tokens,output_tokens\n0,10,7\n1.5,20,9\n", encoding="utf-8")
-    (first, second) = arrivals(f"trace:{path}").schedule(0, 10.0)
-    asked = Questions(level(f"trace:{path}", duration_s=10.0), candidate(), {"toy": toy_evalset(4)}, "run")
-    prompts = [asked.request(k, max_tokens=one.output_tokens).prompts["a"] for k, one in enumerate((first, second))]
-    assert [prompt.max_tokens for prompt in prompts] == [7, 9]
-    assert second.at_ns - first.at_ns == 1_500 * MS
-    assert replace(prompts[0], max_tokens=9) != prompts[1]
+    path.write_text("arrival_s,input_tokens,output_tokens\n0,100,7\n1.5,900,9\n2,100,5\n", encoding="utf-8")
+    how = arrivals(f"trace:{path}")
+    evalset = trace_set(how)
+    one = level(how.text, duration_s=how.span_s, evalset="trace", unique=False)
+    asked = Questions(one, candidate(), {"trace": evalset}, "run")
+    rows = list(how.schedule(0, how.span_s))
+    prompts = [
+        asked.request(k, n_tokens=row.input_tokens, max_tokens=row.output_tokens).prompts["a"]
+        for k, row in enumerate(rows)
+    ]
+    assert [prompt.max_tokens for prompt in prompts] == [7, 9, 5]
+    assert [approx_tokens(prompt) for prompt in prompts] == pytest.approx([100, 900, 100], rel=0.4)
+    assert rows[1].at_ns - rows[0].at_ns == 1_500 * MS
+
+
+def test_a_trace_without_lengths_needs_no_texts_of_its_own(tmp_path):
+    path = tmp_path / "trace.csv"
+    path.write_text("arrival_s\n0\n1\n", encoding="utf-8")
+    assert trace_set(arrivals(f"trace:{path}")) is None

@@ -18,7 +18,7 @@ class BreakerRule(Plain):
     An open one lets ``probes`` small requests through, ``wait_s`` before each; one that succeeds closes it.
     """
 
-    in_a_row: int = 20
+    in_a_row: int = 10
     window: int = 100
     share: float = 0.8
     probes: int = 2

@@ -43,7 +43,11 @@ async def open_loop(
     for number, arrival in arrivals:
         due_ns = sender.start_ns + arrival.at_ns
         request = questions.request(
-            number, traffic=arrival.traffic, t_sched_ns=due_ns - run_start_ns, max_tokens=arrival.output_tokens
+            number,
+            traffic=arrival.traffic,
+            t_sched_ns=due_ns - run_start_ns,
+            n_tokens=arrival.input_tokens,
+            max_tokens=arrival.output_tokens,
         )
         await sender.clock.sleep_until(due_ns)
         if not sender.may_send():

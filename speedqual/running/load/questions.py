@@ -5,15 +5,19 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import nsmallest
 
 from speedqual.errors import UsageError
 from speedqual.evalsets import build_prompt
 from speedqual.evalsets.generators.unique import made_unique
 from speedqual.records import Candidate, EvalSet, Item, Message, Place, Prompt, Trial
 from speedqual.running.load.levels import Level
+from speedqual.running.plan import approx_tokens
 from speedqual.running.route import asked_by
 
 __all__ = ["Context", "Questions", "Request"]
+
+FEW = 4  # items of one length that a trace takes in turn
 
 Context = Mapping[str, tuple[Message, ...]]
 """The conversation so far by the name of who is asked; empty before the first turn."""
@@ -49,6 +53,7 @@ class Questions:
             for item in items
             for who in self._asked
         }
+        self._nearest: dict[tuple[str, int], Sequence[Item]] = {}
 
     def request(
         self,
@@ -58,14 +63,16 @@ class Questions:
         session: str = "",
         turn: int = 0,
         t_sched_ns: int | None = None,
+        n_tokens: int | None = None,
         max_tokens: int | None = None,
         context: Context | None = None,
     ) -> Request:
-        """The ``number``-th request. ``t_sched_ns`` counts from the start of the run; ``max_tokens`` is that of a trace
-        and goes before the level's; ``context``: the earlier turns of its session."""
+        """The ``number``-th request. ``t_sched_ns`` counts from the start of the run. ``n_tokens`` and ``max_tokens``
+        are those of a trace: the item is one of about that length, and the limit goes before the level's. ``context``:
+        the earlier turns of its session."""
         level = self._level
         evalset = (level.traffic_sets or {}).get(traffic, level.evalset)
-        items = self._items[evalset]
+        items = self._items[evalset] if n_tokens is None else self._of_length(evalset, n_tokens)
         item = items[number % len(items)]
         place = Place(
             layer=level.layer,
@@ -87,6 +94,15 @@ class Questions:
         )
         prompts = {who.name: self._prompt(trial, item, who.name, max_tokens, context or {}) for who in self._asked}
         return Request(trial, prompts)
+
+    def _of_length(self, evalset: str, n_tokens: int) -> Sequence[Item]:
+        """The few items whose prompts are nearest to so many tokens."""
+        key = evalset, n_tokens
+        if key not in self._nearest:
+            who = self._asked[0].name
+            sizes = {item.id: approx_tokens(self._prompts[evalset, item.id, who]) for item in self._items[evalset]}
+            self._nearest[key] = nsmallest(FEW, self._items[evalset], key=lambda item: abs(sizes[item.id] - n_tokens))
+        return self._nearest[key]
 
     def _prompt(self, trial: Trial, item: Item, who: str, max_tokens: int | None, context: Context) -> Prompt:
         level = self._level

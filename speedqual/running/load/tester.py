@@ -41,7 +41,11 @@ __all__ = ["load_test"]
 
 
 class How(TypedDict, total=False):
-    """The settings that ``load_test`` takes as keywords: see ``Settings``. None stands for the default."""
+    """The settings that ``load_test`` takes as keywords: see ``Settings``. None stands for the default.
+
+    Of ``retry`` that is a single attempt: a request turned away and served later would look like one that was served.
+    More attempts keep to Retry-After, each is counted, and ``ttft_user_ms`` runs from the first.
+    """
 
     seed: int
     limits: Limits | None
@@ -79,7 +83,8 @@ async def load_test(
     """
     environ = os.environ if environ is None else environ
     hands = Hands(processes, dask, client)
-    given = Settings(**{name: value for name, value in how.items() if value is not None})  # type: ignore[arg-type]
+    stated = {"retry": Retry(attempts=1)} | {name: value for name, value in how.items() if value is not None}
+    given = Settings(**stated)  # type: ignore[arg-type]
     name = new_name()
     layout = Layout(Path("runs", name) if folder is None else Path(folder))
     settings = begun_with(layout, given) if resume else given
