@@ -29,6 +29,7 @@ _HOMES = {
     "load_evalset": "speedqual.evalsets:load",
     "load_test": "speedqual.running.load:load_test",
     "run_sync": "speedqual.running:run_sync",
+    "with_grader": "speedqual.running.own_grader:with_grader",
     "write_report": "speedqual.report:write",
 }
 """Public name → where it lives."""

@@ -221,7 +221,7 @@ def import_(source: str, out: Path | None, fields: tuple[str, ...], as_json: boo
     Examples:
       speedqual evalset import questions.parquet --field input=question --field target=answer
       speedqual evalset import gsm8k_cot.yaml --from lm-eval --out gsm8k
-      speedqual evalset import openai/gsm8k --config main --limit 100
+      speedqual evalset import hf:openai/gsm8k --config main --limit 100
     """
     from speedqual.evalsets.interchange import import_set
 

@@ -4,6 +4,7 @@ Options that begin with an underscore are ours, not the card's:
 
 - ``_file``, ``_source``: name and text of the set's own ``grader.py`` (grader name ``file:grader.py``), which defines
   ``grade(answer, item)``. The text travels with the set, so that a run can be graded again without the folder.
+- ``_sources``: the texts of a module of the library ``evaluate`` that lies in the set's folder, by file name.
 - ``_allow_code``: whether the caller of ``load`` allowed that text to run. Whoever reads a set back from disk drops it.
 
 ``schema`` is the content of ``schema.json``, unless the card gives an option of that name.
@@ -14,6 +15,7 @@ from __future__ import annotations
 import json
 from functools import cache
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any
 
 from speedqual.evalsets.card import Card
@@ -48,7 +50,7 @@ def grader_of(source: Source, card: Card, rows: list[Row], findings: Findings, *
     if name.startswith(_FILE):
         options |= _own(source, name.removeprefix(_FILE), card, findings) | {"_allow_code": allow_code}
     elif name.startswith("evaluate:"):  # a module of the library evaluate is code as well
-        options |= {"_allow_code": allow_code}
+        options |= _module(source, name.removeprefix("evaluate:"), card, findings) | {"_allow_code": allow_code}
     return GraderSpec(name=name, options=options | _schema(source, options, findings))
 
 
@@ -95,6 +97,22 @@ def _own(source: Source, file: str, card: Card, findings: Findings) -> dict[str,
         return {}
     text = read_text(path, source.where(file), findings)
     return {} if text is None else {"_file": file, "_source": text}
+
+
+def _module(source: Source, name: str, card: Card, findings: Findings) -> dict[str, Any]:
+    """The texts of a module of ``evaluate`` that lies in the set's folder; nothing for one of the hub or elsewhere."""
+    if Path(name).is_absolute():
+        return {}
+    path = source.inside(name)
+    if path is None:
+        findings.error(card.at("grader"), f"{name} lies outside the folder of the set", "Put a copy into the folder")
+        return {}
+    main = path / f"{path.name}.py" if path.is_dir() else path
+    if not main.is_file():
+        return {}
+    files = {one.name: read_text(one, source.where(one.name), findings) for one in sorted(main.parent.glob("*.py"))}
+    own = {one: text for one, text in files.items() if text is not None and (path.is_dir() or one == main.name)}
+    return {"_file": main.name, "_sources": own}
 
 
 def _schema(source: Source, options: dict[str, Any], findings: Findings) -> dict[str, Any]:

@@ -7,8 +7,11 @@ returns True or False, a number from 0 to 1, a label (``pass``, ``partial``, ``f
 
 from __future__ import annotations
 
+import atexit
 import inspect
 import numbers
+import shutil
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -133,11 +136,29 @@ def make_evaluate(evalset: EvalSet) -> EvaluateGrader:
         raise RefusedError("the grader is Python code", where=where, fix="Read it, then pass --allow-code")
     import evaluate
 
+    place = _module_place(options, path, where)
+
     def load() -> Any:
-        return evaluate.load(path, keep_in_memory=True)
+        return evaluate.load(place, keep_in_memory=True)
 
     kwargs = {k: v for k, v in options.items() if not k.startswith("_") and k not in ("key", "scale", "schema")}
     return EvaluateGrader(load, key=str(options.get("key", "")), scale=float(options.get("scale", 1)), kwargs=kwargs)
+
+
+def _module_place(options: Mapping[str, Any], path: str, where: str) -> str:
+    """Where the module lies: its texts that came with the set, written out anew; an absolute path; or a hub id."""
+    sources, file = options.get("_sources"), str(options.get("_file", ""))
+    if isinstance(sources, Mapping) and file in sources:
+        folder = Path(tempfile.mkdtemp(prefix="speedqual-")) / Path(file).stem
+        atexit.register(shutil.rmtree, folder.parent, ignore_errors=True)
+        folder.mkdir()
+        for name, text in sources.items():
+            (folder / Path(name).name).write_text(str(text), encoding="utf-8")
+        return str(folder)
+    if not Path(path).is_absolute() and Path(path).exists():  # evaluate would take it from wherever the user stands
+        fix = "Put the module into the folder of the set, or write the whole path"
+        raise EvalSetError(f"the set has no module {path}", where=where, fix=fix)
+    return path
 
 
 class EvaluateGrader:

@@ -53,8 +53,10 @@ def grader_for(evalset: EvalSet) -> Grader:
 
         return adapters.make_file(evalset) if name.startswith("file:") else adapters.make_evaluate(evalset)
     if name.startswith("function:"):
-        fix = "Call speedqual.grading.base.register_function with it, then try again"
-        raise EvalSetError(f"this process has no {name}", where=f"eval set {evalset.name}, grader.name", fix=fix)
+        own = name.partition(":")[2]
+        what = f"the answers were judged by the function {own}, which this process does not have"
+        fix = f"Define {own} again and offer it: speedqual.grading.base.register_function({own}). The old grades stand"
+        raise EvalSetError(what, where=f"eval set {evalset.name}, grader.name", fix=fix)
     for point in entry_points(group=GROUP, name=name):
         make: Callable[[EvalSet], Grader] = point.load()
         return make(evalset)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -17,6 +17,7 @@ from speedqual.records import Candidate, EvalSet, Price
 from speedqual.running.asking import Asker
 from speedqual.running.codec import key_of
 from speedqual.running.layout import Layout
+from speedqual.running.own_grader import with_grader
 from speedqual.running.phase import timed_phase
 from speedqual.running.plan import Estimate, Plan, make_plan
 from speedqual.running.route import asked, with_routes
@@ -57,14 +58,16 @@ async def evaluate(
     prices: Mapping[str, Price] | None = None,
     environ: Mapping[str, str] | None = None,
     client: Asker | None = None,
+    grader: Callable[..., Any] | None = None,
     **how: Unpack[How],
 ) -> Run:
     """Ask every item of every eval set of every candidate, time the streams, grade the answers, and return the run.
 
     ``folder``: where the run is kept (default: a new one under ``runs/``). ``resume``: go on with the run in it,
     neither losing nor repeating a finished trial; seed and repeats stay those it was begun with. ``prices`` by name of
-    a candidate or model go before the dated snapshot. ``client``: an open client to use. The other keywords are those
-    of ``Settings``.
+    a candidate or model go before the dated snapshot. ``client``: an open client to use. ``grader``: a plain function
+    that judges all answers in place of the sets' own graders, such as one of a notebook cell. The other keywords are
+    those of ``Settings``.
 
     Cancelled or cut off by a limit, it leaves a folder that can be read and resumed. Raises the EndpointError of the
     first candidate that fails its preflight, before anything is spent; StorageError when the disk gives out.
@@ -73,7 +76,7 @@ async def evaluate(
     name = new_name()
     layout = Layout(Path("runs", name) if folder is None else Path(folder))
     settings = begun_with(layout, _settings(how)) if resume else _settings(how)
-    plan = _plan(candidates, evalsets, settings)
+    plan = _plan(candidates, evalsets, settings, grader)
     refuse_unless_fit(layout, plan, settings, resume=resume)
     check_plan(plan, grade=grade)
     done = {key_of(line) for line in layout.lines(layout.records)}
@@ -104,9 +107,12 @@ def _settings(how: How) -> Settings:
     return Settings(**given)
 
 
-def _plan(candidates: Candidates, evalsets: EvalSets, settings: Settings) -> Plan:
+def _plan(
+    candidates: Candidates, evalsets: EvalSets, settings: Settings, grader: Callable[..., Any] | None = None
+) -> Plan:
     who = with_routes([parse_candidate(one) if isinstance(one, str) else one for one in candidates])
     what = [one if isinstance(one, EvalSet) else load(one) for one in evalsets]
+    what = [with_grader(one, grader) for one in what] if grader is not None else what
     return make_plan(who, what, settings)
 
 

@@ -36,7 +36,7 @@ def regrade(run: Run, *, allow_code: bool = False, told: Told | None = None) -> 
 
 
 def _allowing(evalset: EvalSet, allow_code: bool) -> EvalSet:
-    if "_source" not in evalset.grader.options:
+    if not evalset.grader.options.keys() & {"_source", "_sources"} and not evalset.grader.name.startswith("evaluate:"):
         return evalset
     options = {**evalset.grader.options, "_allow_code": allow_code}
     return replace(evalset, grader=GraderSpec(name=evalset.grader.name, options=options))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from speedqual.errors import EvalSetError, SpeedqualError, UsageError
@@ -13,7 +14,7 @@ from speedqual.evalsets.interchange import eval_yaml, inspect_json, lm_eval, pro
 from speedqual.evalsets.interchange.draft import Draft, title_of, write
 from speedqual.evalsets.interchange.mapping import draft_of
 from speedqual.evalsets.interchange.ours import draft_from_set
-from speedqual.evalsets.interchange.records import read_dataset, read_file
+from speedqual.evalsets.interchange.records import fetch_lines, read_dataset, read_file
 from speedqual.evalsets.interchange.safeyaml import read_yaml
 from speedqual.evalsets.loading import load
 from speedqual.evalsets.problems import nearest, quoted
@@ -56,6 +57,11 @@ def _hf(request: Request) -> Draft:
         ours = draft_from_set(request.path)
         if ours is not None:
             return ours
+    if not request.path.is_dir() and not request.config:
+        with TemporaryDirectory() as aside:
+            folder = fetch_lines(request.source, Path(aside) / request.path.name)
+            if folder is not None:
+                return _hf(replace(request, source=str(folder)))
     name = request.path.name if request.path.is_dir() else request.source
     return draft_of(read_dataset(request.source, request.split, request.config), name, request.fields)
 
@@ -81,6 +87,10 @@ IMPORTS: dict[str, Callable[[Request], Draft]] = {
 """Kind of source → its reader."""
 
 
+_HUB = "hf:"
+"""Before the id of a data set: says that it is one, whatever the name looks like."""
+
+
 def import_set(
     source: str,
     *,
@@ -97,6 +107,8 @@ def import_set(
     Nothing of the source is executed. ``limit`` keeps the first rows only. Raises EvalSetError for what can't be read,
     RefusedError for what names code.
     """
+    if source.startswith(_HUB):
+        source, kind = source.removeprefix(_HUB), kind or "hf"
     request = Request(source=source, fields=fields or {}, split=split, config=config, task=task)
     kind = kind or _kind(request)
     if kind not in IMPORTS:

@@ -16,7 +16,7 @@ from speedqual.evalsets.jsonl import MAX_BYTES
 from speedqual.evalsets.jsonl import read as read_lines
 from speedqual.evalsets.problems import Findings, quoted
 
-__all__ = ["inside", "read_any", "read_dataset", "read_file"]
+__all__ = ["fetch_lines", "inside", "read_any", "read_dataset", "read_file"]
 
 Row = dict[str, Any]
 
@@ -116,6 +116,24 @@ def read_dataset(source: str, split: str = "", config: str = "") -> list[Row]:
         if file is not None:
             return read_file(file)
     return _by_datasets(source, split, config)
+
+
+def fetch_lines(source: str, folder: Path) -> Path | None:
+    """Card and JSON Lines of a data set of the hub, downloaded as they are: a table reader would make dates of texts.
+
+    None when it has none, or when it cannot be had; ``datasets`` says then why.
+    """
+    try:
+        from huggingface_hub import HfApi, snapshot_download
+
+        files = HfApi().list_repo_files(source, repo_type="dataset")
+        if not any(name.endswith(".jsonl") for name in files):
+            return None
+        wanted = ["README.md", "*.jsonl", "data/*.jsonl", "schema.json", "eval.yaml"]
+        snapshot_download(source, repo_type="dataset", local_dir=folder, allow_patterns=wanted)
+    except (ImportError, OSError, ValueError, RuntimeError):
+        return None
+    return folder
 
 
 def _single_file(folder: Path, split: str) -> Path | None:
