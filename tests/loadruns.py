@@ -128,10 +128,18 @@ class Made:
 
     @cached_property
     def df(self) -> pd.DataFrame:
-        items = tuple(Item(id=name, row={"id": name}) for name in dict.fromkeys(r.trial.item for r in self.made))
-        evalset = EvalSet(name="set", task="load", items=items, grader=GraderSpec(name="exact"))
+        asked: dict[str, dict[str, None]] = {}
+        for one in self.made:
+            asked.setdefault(one.trial.evalset, {})[one.trial.item] = None
+        sets = [
+            EvalSet(
+                name=name, task="load", grader=GraderSpec(name="exact"),
+                items=tuple(Item(id=item, row={"id": item}) for item in items),
+            )
+            for name, items in asked.items()
+        ]  # fmt: skip
         names = dict.fromkeys(r.trial.candidate for r in self.made)
-        rows = Rows("made", [Candidate(name=name) for name in names], [evalset], {0: START_NS})
+        rows = Rows("made", [Candidate(name=name) for name in names], sets, {0: START_NS})
         return frame_of(rows.row(one, 0) for one in self.made)
 
 
