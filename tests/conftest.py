@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-pytest_plugins = ["small_run", "command", "chromium"]
+pytest_plugins = ["small_run", "two_runs", "command", "chromium"]
 
 SHARED = Path(__file__).parents[2] / "shared"
 ABSENT = "../shared is absent"

@@ -6,14 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Unlike", "differences"]
+__all__ = ["KINDS", "Unlike", "differences"]
+
+KINDS = ("set", "prompts", "graders", "params", "machine")
+"""Kinds of difference that a gate refuses unless they are accepted."""
 
 _MACHINE = ("system", "architecture", "cpu", "usable_cores")
 
 
 @dataclass(frozen=True)
 class Unlike:
-    """``kind``: set, prompts, graders, params or machine; ``words`` name it."""
+    """``kind``: one of ``KINDS``; ``words`` name it."""
 
     kind: str
     words: str

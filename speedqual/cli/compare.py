@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from speedqual.cli.offers import RUN
+from speedqual.report.words import LANGUAGES
 
 if TYPE_CHECKING:
     from speedqual.analysis.gate import Margin
@@ -25,6 +26,9 @@ __all__ = ["command"]
 )  # fmt: skip
 @click.option("--markdown", type=click.Path(path_type=Path), help="Write a table for a pull request.")
 @click.option("--junit", type=click.Path(path_type=Path), help="Write JUnit XML.")
+@click.option("--report", type=click.Path(path_type=Path), help="Write an HTML page of both runs, item by item.")
+@click.option("--lang", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of the page.")
+@click.option("--redact", is_flag=True, help="Leave prompts and answers out of the page.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--plot", "plot_file", type=click.Path(path_type=Path), help="Draw into .svg, .png or .pdf.")
 @click.option("--dark", is_flag=True, help="Draw on a dark ground.")
@@ -35,6 +39,9 @@ def command(
     allow: tuple[str, ...],
     markdown: Path | None,
     junit: Path | None,
+    report: Path | None,
+    lang: str,
+    redact: bool,
     as_json: bool,
     plot_file: Path | None,
     dark: bool,
@@ -45,6 +52,7 @@ def command(
     Examples:
       speedqual compare runs/main runs/branch --markdown gate.md
       speedqual compare BASE NEW --margins speedqual.toml --junit gate.xml
+      speedqual compare BASE NEW --report diff.html --lang zh
     """
     from speedqual.analysis.gate import DEFAULT_MARGINS, Gate
     from speedqual.analysis.gate_files import to_junit, to_markdown
@@ -52,11 +60,16 @@ def command(
     from speedqual.running import Run
 
     chosen = _margins(margins) if margins else DEFAULT_MARGINS
-    result = Gate(margins=chosen, allow=allow)(Run.open(base), Run.open(new))
+    old, now = Run.open(base), Run.open(new)
+    result = Gate(margins=chosen, allow=allow)(old, now)
     if markdown:
         markdown.write_text(to_markdown(result), encoding="utf-8")
     if junit:
         junit.write_text(to_junit(result), encoding="utf-8")
+    if report:
+        from speedqual.report.compare import write_comparison
+
+        write_comparison(old, now, report, result=result, redact=redact, lang=lang)
     give(result, result.table, as_json=as_json, plot_file=plot_file, dark=dark)
     raise click.exceptions.Exit(result.exit_code)
 

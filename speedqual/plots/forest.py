@@ -61,7 +61,7 @@ def plot_gate(result: GateResult, *, style: str | Style = "light", lang: str = "
         ]
         _forest(ax, names, t["part"], t["part_lo"], t["part_hi"], kinds, look)
         ax.axvline(1.0, color=look.alarm, linestyle=(0, (5, 3)), linewidth=1.2)
-        ax.set_xlabel(look.say("axis.of_margin"))
+        ax.set_xlabel(look.say("axis.of_margin"), loc="right")
         if title:
             ax.set_title(title, loc="left")
         points = _told(look.say, pd.Series(names), t["part"], t["part_lo"], t["part_hi"], 1)

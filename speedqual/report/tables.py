@@ -26,10 +26,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The head of a column, with small print."""
+    """The head of a column, with small print; ``is_text``: of a column of words."""
 
     text: str
     small: str = ""
+    is_text: bool = False
 
 
 @dataclass(frozen=True, slots=True)

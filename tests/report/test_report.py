@@ -9,28 +9,27 @@ import html
 import json
 import re
 import socket
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from page_tags import Tags
 
 from speedqual.errors import StorageError, UsageError
 from speedqual.report import render, write
 from speedqual.running import Run
 
-ORDER = ["verdict", "frontier", "deadlines", "ladders", "routing", "candidates", "failures", "items", "validity", "provenance"]
-
-
-class Tags(HTMLParser):
-    """Every start tag with its attributes, as a browser would see them."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attrs)))
+ORDER = [
+    "verdict",
+    "frontier",
+    "deadlines",
+    "ladders",
+    "routing",
+    "candidates",
+    "failures",
+    "items",
+    "validity",
+    "provenance",
+]
 
 
 @pytest.fixture(scope="module")
