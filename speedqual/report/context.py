@@ -17,6 +17,7 @@ from speedqual.errors import UsageError
 from speedqual.records import GRADED_OUTCOMES, Candidate, EvalSet
 from speedqual.report import EACH
 from speedqual.report.items.shown import Shown, shown
+from speedqual.report.loads import Loads, loads_of
 from speedqual.report.words import Words
 from speedqual.running.route import ENDPOINT
 
@@ -129,6 +130,11 @@ class Context:
         names = [str(name) for name in self.board["candidate"] if answered.get(name, 0) > 1]
         rows = self.main[self.main["candidate"].isin(names)]
         return _made(Degraded(reference=names[0]), rows) if len(names) > 1 else None
+
+    @cached_property
+    def load(self) -> Loads | None:
+        """The analyses of a load test; None of any other run."""
+        return loads_of(self.run)
 
     @cached_property
     def shown(self) -> Shown:
