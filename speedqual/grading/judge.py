@@ -146,7 +146,7 @@ def make(evalset: EvalSet) -> Grader:
     raise EvalSetError(
         "no judge has been given to this process",
         where=f"eval set {evalset.name}, grader.name",
-        fix="Call speedqual.grading.judge.use(ask) first; JudgeModel of speedqual.running.judges makes an ask",
+        fix="Run with --no-grade, then `speedqual grade RUN --judge openai/NAME`; in Python: judge.use(JudgeModel(…))",
     )
 
 
