@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart test check docs fuzz clean
+.PHONY: help quickstart test check docs fuzz screenshots clean
 
 help:  ## say what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -43,6 +43,9 @@ docs: $(VENV)/.ready-test  ## build the documentation into build/docs
 
 fuzz: $(VENV)/.ready-test  ## the long property tests of framing
 	SPEEDQUAL_FUZZ=1 $(BIN)/python -m pytest tests/endpoints -k 'framing or fuzz' --timeout 1800
+
+screenshots: $(VENV)/.ready-test  ## draw the report and the widgets into build/screenshots
+	@$(BIN)/python tests/browser/screenshots.py
 
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
