@@ -89,7 +89,7 @@ def command(config: Path | None, **options: Any) -> None:
     if options["dry_run"]:
         from speedqual.cli.load_said import print_plan
 
-        print_plan(candidates, plan, as_json=options["as_json"])
+        print_plan(candidates, plan, evalsets, prices_in(tables, where), as_json=options["as_json"])
         return
     _run(candidates, plan, evalsets, prices_in(tables, where), options)
 

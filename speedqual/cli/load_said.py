@@ -8,49 +8,64 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from speedqual.cli.outcome import PARTIAL, say
+from speedqual.cli.outcome import PARTIAL, planned_table, say
 from speedqual.cli.outcome import exit_code_of as plain_exit_code
 from speedqual.cli.table import text_table
 from speedqual.display import numbers
-from speedqual.records import Candidate
+from speedqual.records import Candidate, EvalSet, Price
 
 if TYPE_CHECKING:
     from speedqual.running import Run
-    from speedqual.running.load import LoadPlan
+    from speedqual.running.load import Level, LoadPlan
 
 __all__ = ["exit_code_of", "print_levels", "print_plan"]
 
 INCONCLUSIVE = 5
 
 
-def print_plan(candidates: Sequence[Candidate], plan: LoadPlan, *, as_json: bool) -> None:
-    """What would be sent; nothing is."""
-    from speedqual.running.load.level import n_planned
+def print_plan(
+    candidates: Sequence[Candidate],
+    plan: LoadPlan,
+    evalsets: Sequence[EvalSet],
+    overrides: Mapping[str, Price],
+    *,
+    as_json: bool,
+) -> None:
+    """What would be sent and might be spent; nothing is sent."""
+    from speedqual.endpoints.prices import price_of
+    from speedqual.running.load.estimate import estimate_load
 
-    rows = [
-        {
-            "layer": level.layer,
-            "level": level.name,
-            "arrivals": level.arrivals,
-            "duration_s": level.duration_s,
-            "requests": n_planned(level),
-            "evalset": level.evalset,
-        }
-        for level in plan.levels
-    ]
+    prices = {one.name: price_of(one, overrides) for one in candidates}
+    cost = estimate_load(candidates, plan, evalsets, prices)
+    rows = [_level(level) for level in plan.levels]
     if as_json:
-        told = {"candidates": [one.name for one in candidates], "levels": rows, "slos": [str(slo) for slo in plan.slos]}
+        told = {"levels": rows, "slos": [str(slo) for slo in plan.slos], "cost": cost.to_dict()}
         click.echo(json.dumps(told, ensure_ascii=False, indent=1))
         return
     if rows:
         head = ["layer", "level", "arrivals", "seconds", "requests", "eval set"]
-        click.echo(
-            text_table(head, [["–" if value is None else _cell(value) for value in row.values()] for row in rows])
-        )
+        click.echo(text_table(head, [[_cell(value) for value in row.values()] for row in rows]) + "\n")
+        click.echo(text_table(*planned_table(cost.rows)))
     if plan.search is not None:
         search = plan.search
         click.echo(f"search for the knee: {search.level.arrivals} to {search.high:g} {search.level.unit}")
-    say(f"{len(candidates)} candidates: {', '.join(one.name for one in candidates)}")
+    if cost.open_ended:
+        say(f"As many as replies allow, not counted above: {', '.join(cost.open_ended)}.")
+    if not cost.bounded:
+        say("An eval set has no max_tokens: the output has no upper bound.")
+
+
+def _level(level: Level) -> dict[str, Any]:
+    from speedqual.running.load.level import n_planned
+
+    return {
+        "layer": level.layer,
+        "level": level.name,
+        "arrivals": level.arrivals,
+        "duration_s": level.duration_s,
+        "requests": n_planned(level),
+        "evalset": level.evalset,
+    }
 
 
 def _cell(value: object) -> str:

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from speedqual.display import numbers
 from speedqual.errors import EndpointError, StorageError
 
 if TYPE_CHECKING:
     from speedqual.records import Candidate, EvalSet
     from speedqual.running import Run, RunEvent
+    from speedqual.running.plan import CandidateEstimate
 
-__all__ = ["PARTIAL", "exit_code_of", "print_scoreboard", "run_until_done", "say", "until_done"]
+__all__ = ["PARTIAL", "exit_code_of", "planned_table", "print_scoreboard", "run_until_done", "say", "until_done"]
 
 PARTIAL = 4
 
@@ -90,6 +92,17 @@ def _price_dates(run: Run) -> Iterator[str]:
     for date in sorted({price["as_of"] for price in prices.values()}):
         names = ", ".join(name for name, price in prices.items() if price["as_of"] == date)
         yield f"Prices as of {date}: {names}."
+
+
+def planned_table(rows: Sequence[CandidateEstimate]) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of what would be asked."""
+    return ["candidate", "requests", "prompt tokens ≈", "output tokens ≤", "USD ≤"], [_planned(row) for row in rows]
+
+
+def _planned(row: CandidateEstimate) -> list[str]:
+    usd = "unknown" if row.usd is None else numbers.usd(row.usd)
+    counts = (row.requests, row.prompt_tokens, row.output_tokens)
+    return [row.candidate, *(numbers.count(value) for value in counts), usd]
 
 
 def exit_code_of(run: Run) -> int:

@@ -19,14 +19,13 @@ from speedqual.cli.asking import (
     sets_named,
     who_options,
 )
-from speedqual.cli.outcome import exit_code_of, print_scoreboard, run_until_done, say
+from speedqual.cli.outcome import exit_code_of, planned_table, print_scoreboard, run_until_done, say
 from speedqual.cli.settings import config_option, read_settings
 from speedqual.cli.table import text_table
-from speedqual.display import numbers
 from speedqual.records import Candidate, EvalSet, Price
 
 if TYPE_CHECKING:
-    from speedqual.running.plan import CandidateEstimate
+    pass
 
 __all__ = ["command"]
 
@@ -97,8 +96,7 @@ class Job:
             totals = {"requests": planned.requests, "tokens": planned.tokens, "usd": planned.usd}
             click.echo(json.dumps(planned.to_dict() | totals, ensure_ascii=False, indent=1))
             return
-        head = ["candidate", "requests", "prompt tokens ≈", "output tokens ≤", "USD ≤"]
-        click.echo(text_table(head, [_planned(row) for row in planned.rows]))
+        click.echo(text_table(*planned_table(planned.rows)))
         if not planned.bounded:
             say("An eval set has no max_tokens: the output has no upper bound.")
 
@@ -124,9 +122,3 @@ class Job:
 
             say(f"report: {write(run, options['report'])}")
         raise click.exceptions.Exit(exit_code_of(run))
-
-
-def _planned(row: CandidateEstimate) -> list[str]:
-    usd = "unknown" if row.usd is None else numbers.usd(row.usd)
-    counts = (row.requests, row.prompt_tokens, row.output_tokens)
-    return [row.candidate, *(numbers.count(value) for value in counts), usd]

@@ -23,6 +23,7 @@ __all__ = [
     "Plan",
     "approx_tokens",
     "by_name",
+    "estimated",
     "lanes",
     "machine_of",
     "make_plan",
@@ -66,7 +67,7 @@ class Plan:
             written[payer] += prompt.max_tokens or 0
             unbounded = unbounded or prompt.max_tokens is None
         rows = {
-            payer: _row(payer[0], requests[payer], read[payer], written[payer], prices.get(payer[1]))
+            payer: estimated(payer[0], requests[payer], read[payer], written[payer], prices.get(payer[1]))
             for payer in requests
         }
         each = (_summed(name, [row for row in rows.values() if row.candidate == name]) for name in self.candidates)
@@ -125,7 +126,8 @@ def _summed(name: str, rows: Sequence[CandidateEstimate]) -> CandidateEstimate:
     )
 
 
-def _row(name: str, requests: int, prompt: int, output: int, price: Price | None) -> CandidateEstimate:
+def estimated(name: str, requests: int, prompt: int, output: int, price: Price | None) -> CandidateEstimate:
+    """What so many requests of so many tokens cost at a price."""
     usd = usage_cost_usd(Usage(n_prompt=prompt, n_out=output), price) if price is not None else None
     return CandidateEstimate(
         candidate=name,

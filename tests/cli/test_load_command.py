@@ -87,7 +87,17 @@ def test_the_layered_plan_is_printed_by_a_dry_run_and_nothing_is_sent(call) -> N
         assert layer in said.out
     some = json.loads(call(*who, "--layers", "long_output", "--json").out)
     assert {one["layer"] for one in some["levels"]} == {"long_output"}
+    (cost,) = some["cost"]["rows"]
+    assert cost["requests"] == sum(one["requests"] for one in some["levels"])
+    assert (cost["output_tokens"], cost["usd"], some["cost"]["bounded"]) == (2000 * cost["requests"], None, True)
     assert not Path("runs").exists()
+
+
+def test_a_dry_run_says_which_levels_have_no_number(call, bare_set: Path) -> None:
+    who = ("load", "--model", "openai/x", "--base-url", "http://127.0.0.1:9/v1", "--dry-run", "--evalset", bare_set)
+    said = call(*who, "--users", "2", "--rate", "5", "--pattern", "constant", "--duration", "4")
+    assert said.code == 0 and "not counted above: 2 users." in said.err and "no max_tokens" in said.err
+    assert said.out.splitlines()[-1].split()[:2] == ["openai/x", "20"]
 
 
 def test_a_limit_stops_and_resume_goes_on(call, endpoint: str, bare_set: Path) -> None:
