@@ -120,21 +120,25 @@ class Run:
 
     @cached_property
     def events(self) -> pd.DataFrame:
-        """One row a token event: trial, attempt, ``t_ms`` after t_send, channel, read, ``n_tokens``, characters."""
+        """One row a token event: trial, attempt, ``t_ms`` after t_send, channel, read, ``n_tokens``, characters; and
+        where the trial stands in a load test."""
         import pandas as pd
 
-        columns = ("candidate", "evalset", "item", "repeat", "attempt", "t_ms", "channel", "read", "n_tokens", "chars")
+        own = ("attempt", "t_ms", "channel", "read", "n_tokens", "chars")
+        columns = ("candidate", "evalset", "item", "repeat", *own, "layer", "level", "load_number")
         return pd.DataFrame(list(self._event_rows()), columns=list(columns))
 
     def _event_rows(self) -> Iterator[tuple[Any, ...]]:
         for record in self.records:
-            trial = record.trial
+            trial, place = record.trial, record.trial.load
+            whose = (trial.candidate, trial.evalset, trial.item, trial.repeat)
+            where = ("", "", None) if place is None else (place.layer, place.level, place.number)
             for attempt in record.attempts:
                 start = attempt.timeline.t_send
                 for event in attempt.timeline.events:
                     t_ms = None if start is None else (event.t_ns - start) / 1e6
                     own = (attempt.number, t_ms, event.channel, event.read, event.n_tokens, len(event.text))
-                    yield (trial.candidate, trial.evalset, trial.item, trial.repeat, *own)
+                    yield (*whose, *own, *where)
 
     def compare(self, new: Run, **parameters: Any) -> Any:
         """The gate of ``new`` against this run as its base: pass, fail or inconclusive for each metric.

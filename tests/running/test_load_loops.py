@@ -119,6 +119,7 @@ async def test_users_wait_for_their_reply(tmp_path):
     assert sorted(run.df["load_number"]) == list(range(12))
     assert run.df["sched_ms"].isna().all()
     assert run.df["repeat"].value_counts().to_dict() == {0: 4, 1: 4, 2: 4}
+    assert run.events.groupby(["layer", "level", "load_number"]).ngroups == 12
     (entry,) = entries(run)
     assert (entry["ended"], entry["n_planned"], entry["n_sent"], entry["unit"]) == ("completed", 12, 12, "users")
     assert entry["start_ms"] < entry["end_ms"] <= entry["drained_ms"]
