@@ -23,6 +23,7 @@ Scripts = Script | Mapping[str, Script | Sequence[Script]]
 
 _PREFIX = "script:"
 _LOG_KEPT = 100_000
+_PROMPT_KEPT = 80
 
 
 class ScriptedServer:
@@ -83,9 +84,9 @@ class ScriptedServer:
         return f"{self.root_url}/v1"
 
     def log(self) -> list[dict[str, Any]]:
-        """Finished requests: ``t_request`` (read completely), ``t_start`` (slot had), ``t_head``, ``sent`` and
-        ``tokens`` of each write with text, ``t_end``, ``end``, ``blocked``. Times are ``perf_counter_ns``, read just
-        before each write."""
+        """Finished requests: the beginning of ``prompt``, ``t_request`` (read completely), ``t_start`` (slot had),
+        ``t_head``, ``sent`` and ``tokens`` of each write with text, ``t_end``, ``end``, ``blocked``. Times are
+        ``perf_counter_ns``, read just before each write."""
         return list(self.entries)
 
     def stats(self) -> dict[str, Any]:
@@ -133,7 +134,7 @@ class ScriptedServer:
         except (ValueError, TypeError, AttributeError) as fault:
             return _error(400, f"unreadable request: {fault}", "invalid_request", dialect), entry
         self.requests.append(asked)
-        entry["model"] = asked.model
+        entry |= {"model": asked.model, "prompt": asked.prompt[:_PROMPT_KEPT]}
         try:
             plan = plan_reply(self._script_for(asked), asked, dialect)
         except KeyError:

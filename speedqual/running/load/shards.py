@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from speedqual.records import Record
+from speedqual.records import Record, Trial
 from speedqual.running.arrivals import OpenLoop
 from speedqual.running.load.level import LevelRun, moved
 from speedqual.running.load.loops import Answers, Shard, number_of
@@ -65,7 +65,7 @@ class _Game:
         self._run, self._crew, self._clock = run, run.crew, run.trials.clock
         self._entry, self._schedule, self._answers, self._tally, self._n = entry, schedule, answers, tally, n
         self._kept: dict[str, str | None] = {}  # key → text of the reply, None where it failed
-        self.begun: set[str] = set()
+        self.begun: dict[str, Trial] = {}
         self.played: list[tuple[str, Played]] = []  # by name of a member
         self.stopped = "", ""
         self._waiting = set(range(n))  # shards that are not prepared for the common start
@@ -122,7 +122,7 @@ class _Game:
         while True:
             match await inbox.get():
                 case Begun(trial=trial):
-                    self.begun.add(trial.key)
+                    self.begun[trial.key] = trial
                     self._run.trials.watchers.tell(TrialStarted(trial=trial))
                 case Kept() as kept:
                     await self._keep(member, kept, start_ns)
@@ -134,11 +134,11 @@ class _Game:
 
     async def _keep(self, member: Member, kept: Kept, start_ns: int) -> None:
         """To the journal, unless it is there already; then see whether that was enough."""
-        record, run = kept.record, self._run
         self._pay(member, kept)
-        if record.trial.key in self._kept:
+        if kept.key in self._kept:
             return
-        self._kept[record.trial.key] = record.last.text if record.last.outcome == "ok" else None
+        run, record = self._run, kept.record(self.begun[kept.key])
+        self._kept[kept.key] = kept.text if kept.outcome == "ok" else None
         await run.trials.session.keep(record, kept.packed)
         run.trials.watchers.tell(_finished(record))
         run.breaker.note(record.last)
@@ -149,7 +149,7 @@ class _Game:
 
     def _pay(self, member: Member, kept: Kept) -> None:
         """The budget holds what all processes have spent; a limit is overshot by what is in flight when it is met."""
-        self._crew.spent[member.name] = kept.requests, kept.tokens, kept.usd
+        self._crew.spent[member.name] = kept.spent
         budget, spent = self._run.trials.budget, self._crew.spent.values()
         budget.requests, budget.tokens = sum(one[0] for one in spent), sum(one[1] for one in spent)
         budget.usd = sum(one[2] for one in spent)

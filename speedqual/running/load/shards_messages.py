@@ -10,10 +10,10 @@ import pickle
 import struct
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from speedqual.endpoints.transport.lag import ClientHealth
-from speedqual.records import Price, Record, Trial
+from speedqual.records import Attempt, Outcome, Price, Record, Timeline, Trial
 from speedqual.running.codec import Packed
 from speedqual.running.load.levels import Level
 from speedqual.running.load.loops import Answers, Shard
@@ -118,17 +118,34 @@ class Begun:
     trial: Trial
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """Worker to home: a finished trial, without its token events, and packed with them; and what this worker has spent
-    so far."""
+class Kept(NamedTuple):
+    """Worker to home: a finished trial, packed for the journal, what home looks at of it, and what this worker has
+    spent so far. A plain tuple: there is one for every request."""
 
     play: int
-    record: Record
+    key: str
+    outcome: Outcome
+    status: int | None
+    text: str
+    served_model: str | None
+    t_sched: int | None
+    t_send: int | None
+    metrics: Mapping[str, float | int | str | None]
+    flags: tuple[str, ...]
     packed: Packed
-    requests: int
-    tokens: int
-    usd: float
+    spent: tuple[int, int, float]  # requests, tokens, USD
+
+    def record(self, trial: Trial) -> Record:
+        """The record as far as home needs it: no events, and one attempt, sent as the first and ended as the last."""
+        attempt = Attempt(
+            number=1,
+            outcome=self.outcome,
+            timeline=Timeline(t_send=self.t_send, t_sched=self.t_sched),
+            status=self.status,
+            text=self.text,
+            served_model=self.served_model,
+        )
+        return Record(trial=trial, attempts=(attempt,), metrics=self.metrics, flags=self.flags)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import os
 import queue
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import replace
@@ -52,6 +53,9 @@ from speedqual.running.watching import RunEvent, TrialStarted, Watchers
 
 __all__ = ["main"]
 
+BATCH_S = 0.02
+"""Messages wait for so long to leave together."""
+
 _PLAY: ContextVar[int] = ContextVar("speedqual_play")
 
 
@@ -76,12 +80,17 @@ class _Outbox:
         self._thread.join(timeout=10)
 
     def _work(self) -> None:
-        while (make := self._queue.get()) is not None:
+        ended = False
+        while not ended:
+            batch = [self._queue.get()]
+            batch += [self._queue.get() for _ in range(self._queue.qsize())]
+            ended = None in batch
             try:
-                self._pipe.write(to_frame(make()))
+                self._pipe.write(b"".join(to_frame(make()) for make in batch if make is not None))
                 self._pipe.flush()
             except OSError:  # home is gone
                 return
+            time.sleep(BATCH_S)  # few big writes: each wakes home once
 
 
 class _Home:
@@ -103,7 +112,21 @@ class _Home:
 
     def _kept(self, play: int, record: Record, shift_ns: int, spent: tuple[int, int, float]) -> Kept:
         record = _moved(record, shift_ns) if shift_ns else record
-        return Kept(play, _without_events(record), pack(record, self._number, self._scrub), *spent)
+        first, last = record.attempts[0].timeline, record.last
+        return Kept(
+            play,
+            record.trial.key,
+            last.outcome,
+            last.status,
+            last.text,
+            last.served_model,
+            first.t_sched,
+            first.t_send,
+            record.metrics,
+            record.flags,
+            pack(record, self._number, self._scrub),
+            spent,
+        )
 
     def tell(self, event: RunEvent) -> None:
         if isinstance(event, TrialStarted):
@@ -168,11 +191,6 @@ class _Desk:
         client = cast("Client", self._trials.client)
         played = Played(order.play, over_ns + order.shift_ns, health.to_dict(), client.health())
         self._outbox.put(played)
-
-
-def _without_events(record: Record) -> Record:
-    attempts = (replace(one, timeline=replace(one.timeline, events=())) for one in record.attempts)
-    return replace(record, attempts=tuple(attempts))
 
 
 _STAMPS = ("t_send", "t_sched", "t_headers", "t_usage", "t_end", "t_close", "t_begun", "t_checked")
