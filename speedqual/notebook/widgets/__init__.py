@@ -30,10 +30,10 @@ class Bridge(Protocol):
 def open_bridge(kind: str) -> Bridge | None:
     """A bridge for views of one kind (``status``, ``plane``, ``race``); None where anywidget is not installed."""
     try:
-        from speedqual.notebook.widgets.bridge import Comm
+        from speedqual.notebook.widgets.bridge import KINDS
     except ImportError:
         return None
-    return Comm(script(kind), style(kind))
+    return KINDS[kind](kind)
 
 
 def script(kind: str) -> str:

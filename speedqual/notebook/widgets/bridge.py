@@ -9,7 +9,9 @@ from typing import Any
 import anywidget
 import traitlets
 
-__all__ = ["Comm"]
+from speedqual.notebook.widgets import script, style
+
+__all__ = ["KINDS", "Comm"]
 
 
 class Comm(anywidget.AnyWidget):
@@ -24,8 +26,8 @@ class Comm(anywidget.AnyWidget):
     view = traitlets.Dict().tag(sync=True)
     choice = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, script: str, style: str) -> None:
-        self._esm, self._css = script, style
+    def __init__(self, kind: str) -> None:
+        self._esm, self._css = script(kind), style(kind)
         self.awake = False
         super().__init__(key=secrets.token_hex(8))
         self.on_msg(self._heard)
@@ -39,3 +41,19 @@ class Comm(anywidget.AnyWidget):
     def _heard(self, _widget: object, content: object, _buffers: object) -> None:
         if isinstance(content, dict) and content.get("awake"):
             self.awake = True
+
+
+class _Status(Comm):
+    pass
+
+
+class _Plane(Comm):
+    pass
+
+
+class _Race(Comm):
+    pass
+
+
+KINDS: Mapping[str, type[Comm]] = {"status": _Status, "plane": _Plane, "race": _Race}
+"""A class for each kind: anywidget keeps one style a class, and the last one made would win."""

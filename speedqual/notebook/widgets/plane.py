@@ -15,7 +15,7 @@ from speedqual.notebook.widgets import open_bridge
 from speedqual.notebook.widgets.gathering import Gathering
 from speedqual.notebook.widgets.plane_picture import PlanePicture, points_of
 from speedqual.notebook.words import notebook_words
-from speedqual.running.watching import Finished, RunEvent
+from speedqual.running.watching import Finished, RunEvent, Started
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,6 +48,7 @@ class Plane:
         self._gathering, self._lock = Gathering(self._measure), threading.Lock()
         self._painter = Painter(self._show)
         self._cells: list[Cell] = []
+        self._names: tuple[str, ...] = ()
         self._frame: pd.DataFrame | None = None
         self._result: FrontierResult | None = None
         self._chosen: frozenset[str] = frozenset()
@@ -75,10 +76,13 @@ class Plane:
 
     def read(self, run: Run) -> None:
         """Show a run with its own figures: intervals by cluster, its floor."""
+        self._names = tuple(candidate.name for candidate in run.candidates)
         self._settle(run.df)
         self._show()
 
     def __call__(self, event: RunEvent) -> None:
+        if isinstance(event, Started):
+            self._names = event.candidates
         with self._lock:
             self._gathering.take(event)
         if isinstance(event, Finished):
@@ -114,9 +118,11 @@ class Plane:
     def _picture(self) -> PlanePicture:
         gathering, result = self._gathering, self._result
         with self._lock:
-            points = gathering.points() if result is None else list(points_of(result))
+            found = gathering.points() if result is None else points_of(result)
+        points = {point.name: point for point in found}
+        order = dict.fromkeys((*self._names, *points))  # each keeps its colour and marker through the run
         return PlanePicture(
-            points=tuple(points),
+            points=tuple(points[name] for name in order if name in points),
             measure=self._measure,
             lang=self._lang,
             floor=self._floor if result is None else result.floor,

@@ -6,8 +6,8 @@ function lane(words, index) {
   const name = make("strong"), status = make("p", { class: "sq-quiet" });
   const done = make("div", { class: "sq-done" }), mark = make("div", { class: "sq-mark" });
   const thought = make("span", { class: "sq-thought" }), answer = make("span"), cut = make("span", { class: "sq-quiet" });
-  const text = make("pre", { tabindex: 0, role: "region" }, thought, answer, cut), verdict = make("p", { class: "sq-verdict" });
-  const node = make("section", { class: "sq-lane" }, make("p", {}, name), make("div", { class: "sq-track" }, done, mark), status, text, verdict);
+  const text = make("pre", { tabindex: 0, role: "group" }, thought, answer, cut), verdict = make("p", { class: "sq-verdict" });
+  const node = make("div", { class: "sq-lane", role: "group" }, make("p", {}, name), make("div", { class: "sq-track" }, done, mark), status, text, verdict);
   node.style.setProperty("--sq-own", `var(--sq-${index % 8})`);
   let own = null, steps = [], shown = -1;
 
@@ -104,7 +104,7 @@ function race(model, root) {
 
   const stop = follow(model, (next) => {
     if (!next.lanes) return;
-    const first = !view.words, was = view.live;
+    const first = !view.words;
     view = next;
     title.textContent = view.title;
     note.textContent = view.note;
@@ -118,7 +118,7 @@ function race(model, root) {
     tracks.length = view.lanes.length;
     tracks.forEach((track, index) => track.take(view.lanes[index]));
     lanes.replaceChildren(...tracks.map((track) => track.node));
-    if (view.live || was || (first && calm)) now = view.total_ms; // what is there already is shown, what comes will be
+    if (view.live || view.seen || (first && calm)) now = view.total_ms; // nothing is held back that has been seen
     draw();
   });
 

@@ -42,7 +42,8 @@ class Race:
         lang: str = "en",
     ) -> None:
         notebook_words(lang)
-        self._lang, self._prompt, self._live = lang, "", False
+        self._lang, self._prompt = lang, ""
+        self._live = self._seen = False
         self._lanes: tuple[Lane, ...] = ()
         self._cells: list[Cell] = []
         self._painter = Painter(self._show)
@@ -76,7 +77,7 @@ class Race:
         try:
             await asking.run(client)
         finally:
-            race._live, race._lanes = False, asking.lanes
+            race._live, race._seen, race._lanes = False, True, asking.lanes
             race._painter.finish()
         return race
 
@@ -103,7 +104,8 @@ class Race:
         self._painter.touch()
 
     def _picture(self) -> RacePicture:
-        return RacePicture(lanes=self._lanes, prompt=self._prompt, live=self._live, lang=self._lang)
+        state = {"live": self._live, "seen": self._seen}
+        return RacePicture(lanes=self._lanes, prompt=self._prompt, lang=self._lang, **state)
 
     def _show(self) -> None:
         shown = self._picture()

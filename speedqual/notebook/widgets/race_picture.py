@@ -18,11 +18,12 @@ PROMPT = 2_000  # characters of the prompt that are shown
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RacePicture:
-    """The lanes at a moment. ``live``: tokens are still coming, and nobody has been graded."""
+    """The lanes at a moment. ``live``: tokens are still coming. ``seen``: it was watched, so it is shown from its end."""
 
     lanes: tuple[Lane, ...]
     prompt: str
     live: bool
+    seen: bool
     lang: str
 
     def html(self) -> str:
@@ -49,6 +50,7 @@ class RacePicture:
             "note": self._note(),
             "prompt": visible(self.prompt, PROMPT),
             "live": self.live,
+            "seen": self.seen,
             "total_ms": max((self._last_ms(lane) for lane in self.lanes), default=0.0),
             "lanes": [self._lane(lane) for lane in self.lanes],
         }
