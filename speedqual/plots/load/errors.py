@@ -12,7 +12,7 @@ from speedqual.plots.load.places import alt_text, level_name
 from speedqual.plots.style import Drawing, Style, new_drawing, use
 from speedqual.plots.words import PlotWords
 
-__all__ = ["plot"]
+__all__ = ["kind_name", "plot"]
 
 _FINE = ("ok", "empty", "filtered")
 _MOST = 30
@@ -27,7 +27,7 @@ def plot(result: LoadErrorsResult, *, style: str | Style = "light", lang: str = 
         for i, kind in enumerate(wide.columns):
             share = wide[kind].to_numpy(float)
             colour = look.series[(i + 1) % len(look.series)]
-            ax.barh(place, share, 0.7, left=left, color=colour, linewidth=0, label=_kind(kind, look.say))
+            ax.barh(place, share, 0.7, left=left, color=colour, linewidth=0, label=kind_name(kind, look.say))
             left += share
         rows = result.table.set_index(["candidate", "layer", "level"])
         many = result.table["candidate"].nunique() > 1
@@ -69,7 +69,7 @@ def _named(key: tuple[str, str, str], rows: pd.DataFrame, say: PlotWords, *, man
     return say("alt.value", name=key[0], value=name) if many else name
 
 
-def _kind(kind: str, say: PlotWords) -> str:
+def kind_name(kind: str, say: PlotWords) -> str:
     """``http 429`` and ``timeout first_token`` in words."""
     first, _, rest = kind.partition(" ")
     known = say.known(f"load.kind_{first}", first)
@@ -79,5 +79,5 @@ def _kind(kind: str, say: PlotWords) -> str:
 def _alt(result: LoadErrorsResult, say: PlotWords) -> str:
     mine = result.counts[(result.counts["of"] == _of(result)) & ~result.counts["kind"].isin(_FINE)]
     by_kind = mine.groupby("kind")["n"].sum().sort_values(ascending=False)
-    points = [say("alt.value", name=_kind(str(kind), say), value=f"{n}") for kind, n in by_kind.head(8).items()]
+    points = [say("alt.value", name=kind_name(str(kind), say), value=f"{n}") for kind, n in by_kind.head(8).items()]
     return alt_text(result, say, "load.alt_errors", points or ["0"])

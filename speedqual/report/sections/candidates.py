@@ -35,7 +35,12 @@ def section(context: Context) -> Part | None:
 
 def _pairs(context: Context) -> Table:
     words, say = context.words, plot_words(context.lang)
-    head = [Head(words("paired.difference")), Head("p"), Head(words("table.n")), Head(words("paired.label"))]
+    head = [
+        Head(words("paired.difference")),
+        Head("p"),
+        Head(words("table.n")),
+        Head(words("paired.label"), is_text=True),
+    ]
     rows = []
     for row in context.paired.table.to_dict("records"):
         bounds = between(numbers.points(row["difference_lo"]), numbers.points(row["difference_hi"]))

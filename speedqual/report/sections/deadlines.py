@@ -57,6 +57,6 @@ def _leaders(context: Context) -> str:
     last = {row["candidate"]: row for row in switches}  # a candidate's last time in the lead says enough
     parts = [
         words("deadline.leader", candidate=context.called(row["candidate"]), start=numbers.seconds(row["start"]))
-        for row in last.values()
+        for row in sorted(last.values(), key=lambda row: float(row["start"]))
     ]
     return words("deadline.leaders", leaders=words("page.list").join(parts))

@@ -54,4 +54,4 @@ def _cell(n: int, link: str) -> Cell:
 
 def _name(words: Words, kind: str, is_endpoint: bool) -> str:
     known = words.known(f"{'outcome' if is_endpoint else 'kind'}.{kind}", kind)
-    return f"{words('failures.endpoint')}: {known}" if is_endpoint else known
+    return words("failures.endpoint_kind", kind=known) if is_endpoint else known

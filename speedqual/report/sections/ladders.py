@@ -66,7 +66,7 @@ def _rung_cells(rung: dict[str, Any]) -> tuple[Cell, ...]:
 
 def _steps(words: Words, row: dict[str, Any]) -> Table:
     names = ("drop", "p_drop", "ratio", "p_jump", "p_logit", "p_edge", "label")
-    head = [Head(words(f"ladder.{name}")) for name in names]
+    head = [Head(words(f"ladder.{name}"), is_text=name == "label") for name in names]
     rows = [Row(f"{step['from']} → {step['to']}", _step_cells(words, step)) for step in row["steps"]]
     return Table(words("ladder.evidence"), head, rows, first=words("ladder.step"))
 

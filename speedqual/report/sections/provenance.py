@@ -8,6 +8,7 @@ from speedqual.report.again import command, settings
 from speedqual.report.context import Context
 from speedqual.report.page import Part, fill
 from speedqual.report.private import without_addresses
+from speedqual.report.words import Words
 
 __all__ = ["section"]
 
@@ -18,12 +19,12 @@ def section(context: Context) -> Part | None:
     rows = [
         (words("provenance.run"), manifest["run"]),
         (words("provenance.started"), manifest["created"]),
-        (words("provenance.version"), _facts({"speedqual": manifest["speedqual"], **manifest["versions"]})),
+        (words("provenance.version"), _facts(words, {"speedqual": manifest["speedqual"], **manifest["versions"]})),
         (words("provenance.evalsets"), "\n".join(_evalset(entry) for entry in manifest["evalsets"])),
-        (words("provenance.candidates"), "\n".join(_candidate(entry) for entry in manifest["candidates"])),
+        (words("provenance.candidates"), "\n".join(_candidate(words, entry) for entry in manifest["candidates"])),
         (words("provenance.seed"), manifest["seed"]),
-        (words("provenance.machine"), _facts(manifest["machine"])),
-        (words("provenance.clock"), _facts(manifest["clock"])),
+        (words("provenance.machine"), _facts(words, manifest["machine"])),
+        (words("provenance.clock"), _facts(words, manifest["clock"])),
         (words("provenance.prices"), _prices(manifest)),
     ]
     shown = [(name, str(value)) for name, value in rows if value not in ("", None)]
@@ -41,15 +42,19 @@ def _evalset(entry: dict[str, Any]) -> str:
     return f"{entry['name']} ({entry['n_items']}, #{entry['hash']})"
 
 
-def _candidate(entry: dict[str, Any]) -> str:
+def _candidate(words: Words, entry: dict[str, Any]) -> str:
     settings = {key: entry[key] for key in ("tier", "shots", "cache", "params") if entry.get(key) not in (None, "", {})}
-    asked = without_addresses(f"{entry['model']} {_facts(settings)}")
+    asked = without_addresses(f"{entry['model']} {_facts(words, settings)}")
     return f"{entry['name']} = {entry['endpoint']}/{asked} (#{entry['id']})"
 
 
-def _facts(facts: dict[str, Any]) -> str:
+def _facts(words: Words, facts: dict[str, Any]) -> str:
+    """What is known, each under its name in the page's language."""
     known = ((key, value) for key, value in facts.items() if value not in (None, "", {}, []))
-    return ", ".join(_facts(value) if isinstance(value, dict) else f"{key} {_plain(value)}" for key, value in known)
+    return words("page.list").join(
+        _facts(words, value) if isinstance(value, dict) else f"{words.known(f'fact.{key}', key)} {_plain(value)}"
+        for key, value in known
+    )
 
 
 def _plain(value: Any) -> str:

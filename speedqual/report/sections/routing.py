@@ -25,7 +25,7 @@ def section(context: Context) -> Part | None:
     if result is None:
         return None
     said = sentence(context)
-    head = [Head(words(f"routing.{name}")) for name in _COLUMNS]
+    head = [Head(words(f"routing.{name}"), is_text=name == "assumes") for name in _COLUMNS]
     rows = [Row(_policy(row["policy"], context), _cells(row, context)) for row in result.to_dict()["policies"]]
     body = fill(
         "figure.html.j2",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import comb
 from typing import Any
 
@@ -23,7 +23,8 @@ def section(context: Context) -> Part | None:
     if not len(context.board):
         return None
     words = context.words
-    head = [Head(words(f"validity.{name}")) for name in ("items", "clusters", "repeats", "failed", "tokens")]
+    names = ("items", "clusters", "repeats", "failed", "tokens")
+    head = [Head(words(f"validity.{name}"), is_text=name == "tokens") for name in names]
     table = Table(words("validity.heading"), head, list(_rows(context)), words("validity.caption"))
     body = fill("validity.html.j2", words, table=table, lines=list(_lines(context)), flags=_flags(context))
     return Part("validity", words("validity.heading"), body)
@@ -42,7 +43,7 @@ def _rows(context: Context) -> Iterator[Row]:
                 value(numbers.count(clusters), clusters),
                 value(numbers.count(own["repeat"].max() + 1), own["repeat"].max() + 1),
                 value(numbers.share(failed), failed),
-                text(context.words("page.list").join(sorted(map(str, sources))) or context.words("page.unknown")),
+                text(_counters(context, sources) or context.words("page.unknown")),
             ),
         )
 
@@ -99,4 +100,11 @@ def _apart(context: Context) -> Iterator[str]:
         yield context.words("validity.ungraded", n=numbers.count(ungraded))
     sources = {str(source) for source in context.main["token_source"].dropna().unique()} - {"", "none"}
     if len(sources) > 1:
-        yield context.words("validity.sources", sources=context.words("page.list").join(sorted(sources)))
+        yield context.words("validity.sources", sources=_counters(context, sources))
+
+
+def _counters(context: Context, sources: Iterable[str]) -> str:
+    """Who counted the tokens."""
+    known = (source.partition(":") for source in sorted(map(str, sources)))
+    named = (f"{context.words.known(f'source.{who}', who)} {name}".strip() for who, _, name in known)
+    return context.words("page.list").join(named)

@@ -1,0 +1,258 @@
+"""Under load: the knee and goodput, saturation, every level with what may be believed of it, latency and time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from speedqual.display import numbers
+from speedqual.report.context import Context
+from speedqual.report.load_words import bounded, ladder_name, level_names, named, pictured, place_name, several, twin
+from speedqual.report.page import Part, fill
+from speedqual.report.phrases import translated
+from speedqual.report.tables import Cell, Head, Row, Table, between, text, value
+
+__all__ = ["section", "sentences"]
+
+Line = Mapping[Any, Any]
+_COLUMNS = ("requests", "rate", "in_flight", "throughput", "ttft", "e2e", "client", "ended")
+
+
+def section(context: Context) -> Part | None:
+    """Absent unless the run is a load test."""
+    load = context.load
+    if load is None or load.levels is None:
+        return None
+    body = fill(
+        "load.html.j2",
+        context.words,
+        lines=list(sentences(context)),
+        table=_levels(context),
+        figures=list(_figures(context)),
+    )
+    return Part("load", context.words("load.heading"), body)
+
+
+def sentences(context: Context) -> Iterator[str]:
+    """The knee of each ladder, its saturation, and what taints the figures."""
+    load, words = context.load, context.words
+    assert load is not None
+    if load.knee is not None:
+        for row in load.knee.knees.to_dict("records"):
+            yield _knee(context, row)
+    if load.saturation is not None:
+        for row in load.saturation.points.to_dict("records"):
+            yield _saturation(context, row)
+    yield from _taints(context)
+    if load.table.plan.get("workers"):
+        yield _workers(context, load.table.plan["workers"])
+    if load.knee is not None:
+        yield words("load.knee_rule")
+
+
+def _knee(context: Context, row: Line) -> str:
+    words = context.words
+    ladder = ladder_name(context, row)
+    if numbers.missing(row["knee_x"]):
+        said = [words("load.no_knee", ladder=ladder)]
+    else:
+        level = named(context, {"level": row["knee"], "unit": row["unit"], "x": row["knee_x"]})
+        share = {name: numbers.share(row[name]) for name in ("goodput", "lo", "hi")}
+        said = [words("load.knee", ladder=ladder, level=level, n=numbers.count(row["n"]), **share)]
+    if numbers.missing(row["fails_x"]):
+        said.append(words("load.never_breaks"))
+    else:
+        said.append(words("load.breaks", level=named(context, {**row, "level": row["fails"], "x": row["fails_x"]})))
+    open_ = _open(context, row)
+    return words("load.join").join([*said, *([words("load.untold", levels=open_)] if open_ else [])])
+
+
+def _open(context: Context, row: Line) -> str:
+    """The levels below the first that fails, and above the knee, of which nothing can be said."""
+    assert context.load is not None
+    levels = context.load.knee.levels
+    mine = levels[(levels["candidate"] == row["candidate"]) & (levels["layer"] == row["layer"])]
+    untold = mine[mine["level"].isin(str(row["untold"]).split(", ")) & ~mine["client_limited"]]
+    return level_names(context, untold.to_dict("records"))
+
+
+def _saturation(context: Context, row: Line) -> str:
+    words, ladder = context.words, ladder_name(context, row)
+    if numbers.missing(row["x"]):
+        return words("load.not_saturated", ladder=ladder, why=_why(context, str(row["why"])))
+    gain = numbers.share(max(0.0, float(row["gain_hi"]) - 1))
+    rate = numbers.rate(row["tok_s"])
+    return words("load.saturated", ladder=ladder, level=named(context, row), gain=gain, rate=rate)
+
+
+def _why(context: Context, why: str) -> str:
+    key = "too_few_levels" if why.startswith("fewer") else why.replace(",", "").replace(" ", "_")
+    return context.words.known(f"load.why_{key}", why)
+
+
+def _taints(context: Context) -> Iterator[str]:
+    """Where the client was the limit, where a queue grew, what was not sent."""
+    from speedqual.analysis.load.levels import unsteady
+
+    load, words = context.load, context.words
+    assert load is not None
+    table = load.levels.table
+    for key, rows in (("load.limited", table[table["client_limited"]]), ("load.unsteady", unsteady(table))):
+        if len(rows):
+            yield words(key, levels=level_names(context, rows.to_dict("records")))
+    skipped = load.table.plan.get("skipped") or []
+    if skipped:
+        yield words("load.skipped", levels=level_names(context, skipped))
+
+
+def _workers(context: Context, workers: list[Line]) -> str:
+    widths = [float(one["half_width_ms"]) for one in workers if one.get("half_width_ms") is not None]
+    offsets = [abs(float(one["offset_ms"])) for one in workers if one.get("offset_ms") is not None]
+    lost = sum(bool(one.get("lost")) for one in workers)
+    told = {"offset": f"{max(offsets, default=0.0):,.3g}", "width": f"{max(widths, default=0.0):.3g}"}
+    said = context.words("load.workers", n=len(workers), **told)
+    return said + (context.words("load.workers_lost", n=lost) if lost else "")
+
+
+def _levels(context: Context) -> Table:
+    assert context.load is not None
+    rows = context.load.levels.table.to_dict("records")
+    words, many = context.words, several(rows)
+    head = [Head(words(f"load.col_{name}"), words.known(f"load.small_{name}", "")) for name in _COLUMNS]
+    states = _states(context)
+    if states:
+        head.insert(1, Head(words("load.col_goodput")))
+    lines = [Row(place_name(context, row, many=many), tuple(_cells(context, row, states))) for row in rows]
+    return Table(words("load.levels"), head, lines, caption=words("load.levels_caption"), first=words("load.level"))
+
+
+def _states(context: Context) -> dict[tuple[str, str, str], Line]:
+    assert context.load is not None
+    if context.load.knee is None:
+        return {}
+    rows = context.load.knee.levels.to_dict("records")
+    return {(row["candidate"], row["layer"], row["level"]): row for row in rows}
+
+
+def _cells(context: Context, row: Line, states: Mapping[tuple[str, str, str], Line]) -> Iterator[Cell]:
+    words = context.words
+    failed = words("load.failed", n=numbers.count(row["failed"])) if row["failed"] else ""
+    yield value(numbers.count(row["n"]), row["n"], failed)
+    if states:
+        yield _goodput(context, states.get((row["candidate"], row["layer"], row["level"])))
+    yield _rate(context, row)
+    little = words("load.little", ratio=f"{row['little']:.2f}") if not numbers.missing(row["little"]) else ""
+    yield value(numbers.rate(row["in_flight"]), row["in_flight"], little)
+    bounds = between(numbers.rate(row["tok_s_lo"]), numbers.rate(row["tok_s_hi"]))
+    yield value(numbers.rate(row["tok_s"]), row["tok_s"], bounds)
+    for metric in ("ttft_ms", "e2e_ms"):
+        yield _times(context, row, metric)
+    yield _client(context, row)
+    yield text(words.known(f"load.ended_{row['ended']}", str(row["ended"])), translated(row["why"], words))
+
+
+def _goodput(context: Context, row: Line | None) -> Cell:
+    if row is None or numbers.missing(row["goodput"]):
+        return text(numbers.DASH)
+    bounds = between(numbers.share(row["lo"]), numbers.share(row["hi"]))
+    unknown = context.words("load.undetermined", n=row["undetermined"]) if row["undetermined"] else ""
+    return value(numbers.share(row["goodput"]), row["goodput"], bounds, context.words(f"load.{row['state']}"), unknown)
+
+
+def _rate(context: Context, row: Line) -> Cell:
+    """Requests a second: offered and achieved in an open loop, as they came in a closed one."""
+    if numbers.missing(row["offered_s"]):
+        return value(numbers.rate(row["arrivals_s"]), row["arrivals_s"])
+    share = context.words("load.achieved", share=f"{100 * row['achieved']:.1f} %") if row["achieved"] else ""
+    return value(numbers.rate(row["offered_s"]), row["offered_s"], share)
+
+
+def _times(context: Context, row: Line, metric: str) -> Cell:
+    words = context.words
+    bounds = between(*(numbers.milliseconds(row[f"{metric}_p50_{end}"]) for end in ("lo", "hi")))
+    tails = []
+    for q in ("p95", "p99"):
+        shown = f"{words('table.p95') if q == 'p95' else q} {numbers.milliseconds(row[f'{metric}_{q}'])}"
+        tails.append(shown + (f" ({words('table.too_small')})" if numbers.missing(row[f"{metric}_{q}_hi"]) else ""))
+    known = not numbers.missing(row[f"{metric}_p50"])
+    return value(numbers.milliseconds(row[f"{metric}_p50"]), row[f"{metric}_p50"], bounds, *(tails if known else ()))
+
+
+def _client(context: Context, row: Line) -> Cell:
+    lag = f"{row['lag_p99_ms']:.1f} ms" if not numbers.missing(row["lag_p99_ms"]) else numbers.DASH
+    return value(lag, row["lag_p99_ms"], context.words("load.client_limited") if row["client_limited"] else "")
+
+
+def _figures(context: Context) -> Iterator[dict[str, Any]]:
+    """Picture, caption and numbers of each figure."""
+    load = context.load
+    assert load is not None
+    shown = (
+        ("goodput", load.knee, _promises),
+        ("latency", load.latency, _latencies),
+        ("throughput", load.saturation, _throughputs),
+        ("by_length", load.by_length, _grid),
+        ("timeline", load.timeline, _timeline),
+    )
+    for name, result, table in shown:
+        if result is not None and len(result.table):
+            yield pictured(context, result, context.words(f"load.caption_{name}"), table(context, result))
+
+
+def _promises(context: Context, result: Any) -> Table:
+    words, rows = context.words, result.table.to_dict("records")
+    head = [Head(words(f"load.col_{name}")) for name in ("promise", "kept", "of", "state")]
+    lines = []
+    for row in rows:
+        kept = bounded(row, "share", numbers.share, "lo", "hi")
+        cells = (text(row["slo"]), kept, value(numbers.count(row["n"]), row["n"]), text(words(f"load.{row['state']}")))
+        lines.append(Row(place_name(context, row, many=several(rows)), cells))
+    return twin(context, head, lines)
+
+
+def _latencies(context: Context, result: Any) -> Table:
+    words, rows = context.words, result.table.to_dict("records")
+    head = [*(Head(words("load.col_quantile", name=name)) for name in result.names), Head(words("load.col_of"))]
+    lines = []
+    for row in rows:
+        cells = [bounded(row, name, numbers.milliseconds) for name in result.names]
+        count = value(numbers.count(row["n"]), row["n"])
+        lines.append(Row(place_name(context, row, many=several(rows)), (*cells, count)))
+    return twin(context, head, lines)
+
+
+def _throughputs(context: Context, result: Any) -> Table:
+    words, rows = context.words, result.table.to_dict("records")
+    head = [Head(words("load.col_throughput")), Head(words("load.col_steady")), Head(words("load.col_done"))]
+    lines = []
+    for row in rows:
+        rest = (value(numbers.rate(row[name]), row[name]) for name in ("tok_s_steady", "done_s"))
+        cells = (bounded(row, "tok_s", numbers.rate), *rest)
+        lines.append(Row(place_name(context, row, many=several(rows)), cells))
+    return twin(context, head, lines)
+
+
+def _grid(context: Context, result: Any) -> Table:
+    wide = result.wide()
+    lines = [
+        Row(str(name), tuple(value(numbers.milliseconds(v), v) for v in row))
+        for name, row in zip(wide.index, wide.to_numpy(float), strict=True)
+    ]
+    return twin(context, [Head(str(column)) for column in wide.columns], lines)
+
+
+_BINS = 60
+
+
+def _timeline(context: Context, result: Any) -> Table:
+    """The bins, joined so that a reader can take them in."""
+    words, every = context.words, max(1, -(-result.table["t_s"].nunique() // _BINS))
+    t = result.table.assign(bin=(result.table["t_s"] // (result.bin_s * every)) * result.bin_s * every)
+    counts = t.groupby("bin")[["arrivals", "done", "errors", "stalls"]].sum()
+    flying = t.groupby(["bin", "t_s"])["in_flight"].sum().groupby("bin").mean()
+    head = [Head(words(f"load.col_{name}")) for name in ("in_flight", "sent", "done_n", "errors", "stalls")]
+    lines = [
+        Row(f"{at:g} s", (value(numbers.rate(flying[at]), flying[at]), *(value(numbers.count(n), n) for n in row)))
+        for at, row in zip(counts.index, counts.to_numpy(int), strict=True)
+    ]
+    return twin(context, head, lines, first="load.since_start")
