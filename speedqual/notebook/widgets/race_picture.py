@@ -39,8 +39,10 @@ class RacePicture:
 
     def text(self) -> str:
         """A line a candidate."""
-        lines = (" · ".join([_name(lane), self._end(lane), self._verdict(lane)]) for lane in self.lanes)
-        return "\n".join([self._title(), *lines])
+        return "\n".join([self._title(), *(self._line(lane) for lane in self.lanes)])
+
+    def _line(self, lane: Lane) -> str:
+        return " · ".join([_name(lane), self._end(lane), *([self._verdict(lane)] if lane.grade else [])])
 
     def view(self) -> dict[str, Any]:
         """What the script plays; every text is finished but for the clock."""
