@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from itertools import count
 from typing import Any
 
@@ -23,13 +24,19 @@ _ID = re.compile(r"\b[A-Za-z]\w*[0-9a-f]{10}\b")
 def figure(result: Any, lang: str = "en", alt: str = "", draw: Callable[..., Any] | None = None) -> Markup:
     """An ``<img>`` of the result's plot with its alt text: ``alt``, else the plot's own. The same data, the same bytes.
 
-    ``draw`` draws what is not the result's only plot.
+    ``draw`` draws what is not the result's only plot. Where all colours are those of the plots' own style the drawing
+    is made once; else (heat maps) a second time for dark.
     """
     from speedqual.plots.style import to_svg
 
-    light, dark = (_drawn(result, style, lang, draw) for style in ("light", "dark"))
-    by_day, by_night = to_svg(light), to_svg(dark)
-    both = one_svg(by_day, by_night)
+    light = _drawn(result, "light", lang, draw)
+    by_day, night, by_night = to_svg(light), _night(), ""
+    colours = _COLOUR.findall(by_day)
+    if set(colours) <= set(night):
+        both = _themed(by_day, [(colour, night[colour]) for colour in colours])
+    else:
+        by_night = to_svg(_drawn(result, "dark", lang, draw))
+        both = one_svg(by_day, by_night)
     words = visible(alt or str(light.alt_text), 1200)
     wide = round(light.get_figwidth() * _PX_PER_INCH)
     image = Markup('<img src="{data}" alt="{alt}" width="{wide}">').format(
@@ -47,6 +54,16 @@ def _drawn(result: Any, style: str, lang: str, draw: Callable[..., Any] | None) 
     return display.render("plot", result, style=style, lang=lang)
 
 
+@cache
+def _night() -> dict[str, str]:
+    """Each colour of the light style, and the one that plays its role in the dark."""
+    from speedqual.plots.style import DARK, LIGHT
+
+    roles = ("paper", "ink", "quiet", "grid", "front", "alarm", "band")
+    pairs = [(getattr(LIGHT, role), getattr(DARK, role)) for role in roles]
+    return {day.lower(): night.lower() for day, night in (*zip(LIGHT.series, DARK.series, strict=True), *pairs)}
+
+
 def one_svg(light: str, dark: str) -> str:
     """Two drawings that differ in nothing but colours, as one that follows the theme; empty where more differs.
 
@@ -55,10 +72,14 @@ def one_svg(light: str, dark: str) -> str:
     """
     if _bare(light) != _bare(dark):
         return ""
-    pairs = list(zip(_COLOUR.findall(light), _COLOUR.findall(dark), strict=True))
+    return _themed(light, list(zip(_COLOUR.findall(light), _COLOUR.findall(dark), strict=True)))
+
+
+def _themed(svg: str, pairs: list[tuple[str, str]]) -> str:
+    """``svg`` with each of its colours, in their order, by day and by night."""
     names = {pair: f"--a{i}" for i, pair in enumerate(dict.fromkeys(pairs))}
     turn = count()
-    text = _COLOUR.sub(lambda _: f"var({names[pairs[next(turn)]]})", light)
+    text = _COLOUR.sub(lambda _: f"var({names[pairs[next(turn)]]})", svg)
     by_day, by_night = (";".join(f"{name}:{pair[side]}" for pair, name in names.items()) for side in (0, 1))
     themes = f"<style>:root{{{by_day}}}@media (prefers-color-scheme:dark){{:root{{{by_night}}}}}</style>"
     head, end, rest = text.partition(">")

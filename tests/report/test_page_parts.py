@@ -7,13 +7,21 @@ import json
 import re
 import tomllib
 import zlib
+from pathlib import Path
 from typing import Any
 
 import pytest
+from made_run import KINDS, make_run
 
+from speedqual import display
+from speedqual.analysis.deadlines import Deadlines
+from speedqual.analysis.degraded import Degraded
+from speedqual.analysis.frontier import Frontier
+from speedqual.analysis.routing import Routing
 from speedqual.endpoints.naming import candidates_from_table
+from speedqual.plots.style import to_svg
 from speedqual.report.again import command, settings
-from speedqual.report.figures import one_svg
+from speedqual.report.figures import _address, figure, one_svg
 from speedqual.report.pack import block, packed
 from speedqual.report.phrases import translated
 from speedqual.report.private import without_addresses
@@ -42,6 +50,16 @@ def test_two_themes_are_one_drawing_where_only_colours_differ() -> None:
     assert "--a0:#ffffff;--a1:#123456" in both and "--a0:#000000;--a1:#654321" in both
     assert "fill: var(--a0); stroke: var(--a1)" in both
     assert one_svg(light, dark.replace("stroke", "width")) == ""
+
+
+def test_a_drawing_made_once_is_the_one_made_for_both_themes(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", KINDS[:3], n_items=6, tasks=("extraction",))
+    for analysis in (Frontier(draws=200, floor=0.5), Deadlines(draws=200), Routing(draws=200), Degraded()):
+        result = analysis(run.df)
+        by_day, by_night = (to_svg(display.render("plot", result, style=style)) for style in ("light", "dark"))
+        assert str(_address(one_svg(by_day, by_night))).replace("&amp;", "&") in str(figure(result)).replace(
+            "&amp;", "&"
+        )
 
 
 def test_nothing_ends_a_data_block_early() -> None:

@@ -142,7 +142,7 @@ def _head(record: Record, kind: str, words: Words, *, failed: bool) -> str:
     """``0.50 · wrong format``."""
     score = None if failed or record.grade is None else record.grade.score
     known = words.known(f"{'outcome' if failed else 'kind'}.{kind}", kind) if kind else words("items.right")
-    named = f"{words('failures.endpoint')}: {known}" if failed else known
+    named = words("failures.endpoint_kind", kind=known) if failed else known
     if score is not None and not kind and score < 1:
         named = ""
     return " · ".join(part for part in ("" if score is None else numbers.score(score), visible(named, 80)) if part)
