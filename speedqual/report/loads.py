@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Loads", "loads_of"]
 
 CLIMBED = ("concurrency", "arrivals")
-_LENGTHS_APART = 2.0  # prompts that differ by less tell nothing of length
+_LENGTHS_APART = 4.0  # prompts that differ by less tell nothing of length
 
 
 class Loads:
@@ -96,7 +96,7 @@ class Loads:
         tokens = tokens[tokens > 0]
         if not tokens.size or tokens.max() < _LENGTHS_APART * tokens.min() or kept["candidate"].nunique() > 1:
             return None
-        return _attempt(Grid("level", "n_prompt"), kept)
+        return _attempt(Grid("users", "n_prompt"), kept.assign(users=kept["load_x"]))
 
     def _made(self, analysis: Callable[[Any], Any]) -> Any:
         return _attempt(analysis, self.run)

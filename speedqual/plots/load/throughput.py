@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
 from speedqual.analysis.load.levels import LevelsResult
@@ -42,14 +43,14 @@ def plot(result: SaturationResult, *, style: str | Style = "light", lang: str = 
         parts[0][1].set_ylabel(look.say("axis.with_unit", label=look.say("load.throughput"), unit=unit))
         if title:
             figure.suptitle(title, x=0.01, ha="left")
-        if len(names) > 1 or result.table["client_limited"].any():
-            figure.legend(loc="outside lower left", ncols=3, frameon=False, fontsize=8, labelcolor=look.ink)
+        keys = _keys(names, look, limited=bool(result.table["client_limited"].any()))
+        if keys:
+            figure.legend(handles=keys, loc="outside lower left", ncols=4, frameon=False, fontsize=8)
         return figure.told(look, _alt(result, look.say), result.table)
 
 
 def _curve(ax: Axes, rows: pd.DataFrame, name: str, names: list[str], look: Style) -> None:
     known, i = unlimited(rows, "tok_s"), names.index(name)
-    first = ax.get_subplotspec() is None or ax.get_subplotspec().is_first_col()  # type: ignore[union-attr]
     colour = colour_of(names, name, look)
     if len(known):
         y = known["tok_s"].to_numpy(float)
@@ -57,13 +58,24 @@ def _curve(ax: Axes, rows: pd.DataFrame, name: str, names: list[str], look: Styl
         spread = np.nan_to_num(np.abs([y - ends[0], ends[1] - y]))
         ax.errorbar(
             known["x"].to_numpy(float), y, yerr=spread, color=colour, linewidth=1.6, elinewidth=1.0, capsize=3,
-            marker=MARKERS[i % len(MARKERS)], markersize=5, label=shorten(name, 28) if first else None,
+            marker=MARKERS[i % len(MARKERS)], markersize=5,
         )  # fmt: skip
     there = rows[rows["client_limited"].astype(bool)]
     if len(there):
-        label = look.say("load.client_limited") if first and i == 0 else None
         values = pd.to_numeric(there["tok_s"]).to_numpy(float)
-        ax.plot(there["x"], values, linestyle="none", marker="x", markersize=6, color=look.quiet, label=label)
+        ax.plot(there["x"], values, linestyle="none", marker="x", markersize=6, color=look.quiet)
+
+
+def _keys(names: list[str], look: Style, *, limited: bool) -> list[Line2D]:
+    keys = [
+        Line2D([], [], color=colour_of(names, n, look), marker=MARKERS[i % len(MARKERS)], label=shorten(n, 28))
+        for i, n in enumerate(names)
+        if len(names) > 1
+    ]
+    if limited:
+        said = look.say("load.client_limited")
+        keys.append(Line2D([], [], linestyle="none", marker="x", color=look.quiet, label=said))
+    return keys
 
 
 def _mark(ax: Axes, layer: str, result: SaturationResult, names: list[str], look: Style) -> None:

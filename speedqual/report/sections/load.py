@@ -170,12 +170,11 @@ def _rate(context: Context, row: Line) -> Cell:
 def _times(context: Context, row: Line, metric: str) -> Cell:
     words = context.words
     bounds = between(*(numbers.milliseconds(row[f"{metric}_p50_{end}"]) for end in ("lo", "hi")))
-    tails = []
-    for q in ("p95", "p99"):
-        shown = f"{words('table.p95') if q == 'p95' else q} {numbers.milliseconds(row[f'{metric}_{q}'])}"
-        tails.append(shown + (f" ({words('table.too_small')})" if numbers.missing(row[f"{metric}_{q}_hi"]) else ""))
+    tails = ", ".join(f"{q} {numbers.milliseconds(row[f'{metric}_{q}'])}" for q in ("p95", "p99"))
+    open_ = any(numbers.missing(row[f"{metric}_{q}_hi"]) for q in ("p95", "p99"))
+    small = (tails, words("load.open_above") if open_ else "")
     known = not numbers.missing(row[f"{metric}_p50"])
-    return value(numbers.milliseconds(row[f"{metric}_p50"]), row[f"{metric}_p50"], bounds, *(tails if known else ()))
+    return value(numbers.milliseconds(row[f"{metric}_p50"]), row[f"{metric}_p50"], bounds, *(small if known else ()))
 
 
 def _client(context: Context, row: Line) -> Cell:
