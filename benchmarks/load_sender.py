@@ -34,15 +34,13 @@ class Meter:
             self.cpu_s.append(sum(one.user + one.system for one in times))
             self.rss_mb.append(self.process.memory_info().rss / 1e6)
 
-    async def watch_memory(self) -> float:
-        """The most resident memory until cancelled, MB."""
+    async def peak_mb(self) -> float:
+        """The most resident memory until the end of the level."""
         peak = 0.0
-        try:
-            while True:
-                peak = max(peak, self.process.memory_info().rss / 1e6)
-                await asyncio.sleep(0.1)
-        except asyncio.CancelledError:
-            return peak
+        while len(self.cpu_s) < 2:
+            peak = max(peak, self.process.memory_info().rss / 1e6)
+            await asyncio.sleep(0.1)
+        return peak
 
 
 async def main() -> None:
@@ -51,7 +49,7 @@ async def main() -> None:
     evalset = short_text(langs=("en",), max_tokens=100_000)
     level = Level(layer="arrivals", name="bench", x=1, unit="users", evalset=evalset.name, **job["level"])
     meter = Meter()
-    watching = asyncio.create_task(meter.watch_memory())
+    peak_mb = asyncio.create_task(meter.peak_mb())
     await load_test(
         [Candidate(name="bench", model=job["model"], base_url=job["base_url"])],
         LoadPlan(levels=(level,), drain_s=120.0),
@@ -62,9 +60,8 @@ async def main() -> None:
         processes=job["processes"],
         observers=[meter],
     )
-    watching.cancel()
-    peak_mb = await watching
-    print(json.dumps({"cpu_s": meter.cpu_s[1] - meter.cpu_s[0], "base_mb": meter.rss_mb[0], "peak_mb": peak_mb}))
+    cost = {"cpu_s": meter.cpu_s[1] - meter.cpu_s[0], "base_mb": meter.rss_mb[0], "peak_mb": await peak_mb}
+    print(json.dumps(cost))
 
 
 if __name__ == "__main__":
