@@ -31,7 +31,7 @@ const text = {module};
 const widget = (await import(URL.createObjectURL(new Blob([text], {{ type: "text/javascript" }})))).default;
 window.model = new Model({{ key: "k", choice: {{}}, view: {view} }});
 window.stop = widget.initialize({{ model: window.model }});
-window.ready = true;
+document.documentElement.dataset.ready = "";
 </script>"""
 
 
@@ -40,7 +40,13 @@ def in_script(value: Any) -> str:
 
 
 def open_widget(
-    browser: Browser, folder: Path, kind: str, view: dict[str, Any], twin: str = "", theme: str = "light", **context: Any
+    browser: Browser,
+    folder: Path,
+    kind: str,
+    view: dict[str, Any],
+    twin: str = "",
+    theme: str = "light",
+    **context: Any,
 ) -> Page:
     """The page of one widget; what it asks for and says is kept in ``page.said``."""
     html = PAGE.format(style=style(kind), twin=element("k", twin), module=in_script(script(kind)), view=in_script(view))
@@ -53,5 +59,5 @@ def open_widget(
     page.on("pageerror", lambda fault: page.said.append(str(fault)))  # type: ignore[attr-defined]
     page.on("dialog", lambda dialog: (page.said.append("dialog"), dialog.dismiss()))  # type: ignore[attr-defined]
     page.goto(file.as_uri())
-    page.wait_for_function("window.ready")
+    page.locator("html[data-ready]").wait_for(state="attached")
     return page

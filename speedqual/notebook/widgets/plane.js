@@ -113,7 +113,8 @@ function plane(model, root) {
   const svg = make("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "presentation" }, frame, line, marks, brush);
   const box = make("div", { class: "sq-field", role: "listbox", tabindex: 0, "aria-multiselectable": "true", "aria-describedby": `${id}-help` }, svg);
   const said = make("p", { role: "status" }), help = make("p", { class: "sq-quiet", id: `${id}-help` });
-  const table = make("table"), fold = make("details", {}, make("summary"), table);
+  const table = make("table"), wide = make("div", { class: "sq-wide", role: "group", tabindex: 0 }, table);
+  const fold = make("details", {}, make("summary"), wide);
   root.classList.add("sq-plane");
   root.replaceChildren(make("p", {}, heading, " ", note), box, said, help, fold);
 
@@ -190,6 +191,7 @@ function plane(model, root) {
     note.textContent = view.note;
     help.textContent = view.words.help;
     fold.firstChild.textContent = view.words.table;
+    wide.setAttribute("aria-label", view.words.table);
     box.setAttribute("aria-label", view.words.figure);
     frame.replaceChildren(...axes(view, at));
     line.setAttribute("d", steps(at));

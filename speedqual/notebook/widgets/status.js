@@ -5,7 +5,8 @@ function status(model, root) {
   const bar = make("progress", { max: 1 });
   const table = make("table");
   root.classList.add("sq-status");
-  root.replaceChildren(make("p", {}, heading, " ", facts), bar, table);
+  const wide = make("div", { class: "sq-wide", role: "group", tabindex: 0 }, table);
+  root.replaceChildren(make("p", {}, heading, " ", facts), bar, wide);
 
   const say = (node, text) => { if (node.textContent !== text) node.textContent = text; };
   const line = (row, tag, texts) => {
@@ -21,7 +22,8 @@ function status(model, root) {
     bar.hidden = view.share === null;
     bar.value = view.share ?? 1;
     bar.setAttribute("aria-label", view.heading);
-    table.hidden = view.rows.length === 0;
+    wide.setAttribute("aria-label", view.head[0] ?? "");
+    wide.hidden = view.rows.length === 0;
     while (table.rows.length > view.rows.length + 1) table.deleteRow(-1);
     while (table.rows.length < view.rows.length + 1) table.insertRow();
     line(table.rows[0], "th", view.head);
