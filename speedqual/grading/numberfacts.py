@@ -227,7 +227,9 @@ def _wants_year(fact: ValueFact) -> bool:
 
 
 _YEAR = re.compile(
-    r"(?<!\d)(?:1\d{3}|20\d{2})(?=年)|(?<=\bin )(?:1\d{3}|20\d{2})(?!\d)|(?<=[fo][orfn] )20\d{2}(?!\d)", re.IGNORECASE
+    r"(?<!\d)(?:1\d{3}|20\d{2})(?=年)|(?<=\bin )(?:1\d{3}|20\d{2})(?!\d)"
+    r"|(?:(?<=for )|(?<=of ))20\d{2}(?!\d)",
+    re.IGNORECASE,
 )
 """Years by how they are written: a bare number may be a count."""
 

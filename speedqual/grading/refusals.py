@@ -193,6 +193,7 @@ _ZH_SAY = _any(
     介绍 | 相关 | 信息 | 明确
     答案 | 数据 | 披露 | 公布 | 說 | 寫 | 給出 | 記載 | 相關 | 資訊 | 數據"""
 )
+_GIVES = r"(?:gives?|says?|mentions?|states?|has|covers?|reports?|tells?|provides?|lists?)"
 _NOT_STATED = re.compile(
     _any(
         rf"""\b{_SOURCE}s?\b[^.!?\n]{{0,40}}?\b{_NEG}\b[^.!?\n]{{0,25}}?\b{_SAY}\b
@@ -204,6 +205,8 @@ _NOT_STATED = re.compile(
         \b{_IMPOSSIBLE} (?:\w+ ){{0,3}}?{_FIND}\b
         \b(?:unknown|unspecified|unstated|undisclosed|unanswerable|indeterminable|indeterminate|undetermined)\b
         \bnot in the (?:\w+ )?{_SOURCE}\b
+        \b{_SOURCE}s? only {_GIVES}\b[^.!?\n]{{0,80}}?\b(?:not|nothing)\b (?:for|about|in|on|of|the|that|what)\b
+        {_ZH_SOURCE}[^。！？\n]{{0,6}}?[只仅](?:给出|提到|写了|说了|有|提供|列出)[^。！？\n]{{1,40}}?{_ZH_NOT}
         {_ZH_SOURCE}[^。！？\n]{{0,14}}?{_ZH_NOT}[^。！？\n]{{0,8}}?{_ZH_SAY}
         {_ZH_NOT}(?:在[^。！？\n]{{1,10}})?(?:被)?(?:明确|具体)?(?:提及|提到|说明|给出|提供|指出|记载|交代|披露|列出|公布|說明|給出)
         {_ZH_NOT}(?:足够的?|充分的?|任何)?(?:相关|这方面|該|该)?的?(?:信息|数据|資訊|數據|记载|说明)

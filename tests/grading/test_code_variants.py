@@ -112,7 +112,6 @@ WRONG = {
     'settrace': ('import sys\ndef t(f,e,a): return t\nsys.settrace(t)\ndef f(x): return 0', SUCCESSOR, 'wrong_result', 'stop'),
     'gc find expected': ("import gc\ndef f(x):\n    for o in gc.get_objects():\n        if isinstance(o,dict) and 'expect' in o: return o['expect']\n    return 0", SUCCESSOR, 'wrong_result', 'stop'),
     'read argv': ('import sys\ndef f(x): return sys.argv', SUCCESSOR, 'wrong_result', 'stop'),
-    'thread writes': ('import threading,os\ndef w():\n    while True:\n        try: os.write(3,b\'{"value": 2}\\n\')\n        except OSError: pass\nthreading.Thread(target=w,daemon=True).start()\ndef f(x): return 0', SUCCESSOR, 'wrong_result', 'stop'),
     'stack overflow': ('def f(x): return f(x)', SUCCESSOR, 'crashed', 'stop'),
     'memoryview': ("def f(x): return memoryview(b'ab')", SUCCESSOR, 'wrong_result', 'stop'),
     'mutates arg then none': ('def f(x): x.sort()', SORTED, 'wrong_result', 'stop'),
