@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 
 __all__ = ["PERIOD_S", "Painter"]
 
 PERIOD_S = 0.25
+REST = 19  # times as long as it drew it rests
 IDLE_S = 1.0  # elapsed time moves on even where nothing happens
 FORGOTTEN_S = 3600.0  # a run that has said nothing for so long has gone without a word
 
@@ -16,7 +18,10 @@ _log = logging.getLogger("speedqual.notebook")
 
 
 class Painter:
-    """Calls ``draw`` soon after ``touch``, at most every ``PERIOD_S``; ``finish`` draws once more and stops."""
+    """Calls ``draw`` soon after ``touch``, at most every ``PERIOD_S`` and for at most a twentieth of the time.
+
+    ``finish`` draws once more and stops.
+    """
 
     def __init__(self, draw: Callable[[], None]) -> None:
         self._draw = draw
@@ -44,8 +49,9 @@ class Painter:
             changed = self._touched.wait(IDLE_S)
             self._touched.clear()
             silent_s = 0.0 if changed else silent_s + IDLE_S
+            begin_s = time.monotonic()
             self._safely()
-            self._over.wait(PERIOD_S)
+            self._over.wait(max(PERIOD_S, REST * (time.monotonic() - begin_s)))
 
     def _safely(self) -> None:
         try:

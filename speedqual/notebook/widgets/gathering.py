@@ -43,8 +43,8 @@ class _Candidate:
     scores: defaultdict[Key, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def point(self, name: str, measure: Measure) -> Point:
-        x = _middle([float(np.mean(values)) for values in self.values.values()], measure)
-        y = mean_interval([float(np.mean(scores)) for scores in self.scores.values()])
+        x = _middle(_means(self.values), measure)
+        y = mean_interval(_means(self.scores))
         return Point(name=name, x=x.value, x_lo=x.lo, x_hi=x.hi, y=y.value, y_lo=y.lo, y_hi=y.hi, n=y.n)
 
 
@@ -121,6 +121,10 @@ class Gathering:
         while waiting and self._order[waiting[0].key] <= order:
             trial = waiting.popleft()
             self._candidates[trial.candidate].scores[trial.evalset, trial.item].append(0.0)
+
+
+def _means(of_items: Mapping[Key, list[float]]) -> list[float]:
+    return [sum(repeats) / len(repeats) for repeats in of_items.values()]
 
 
 def _middle(values: list[float], measure: Measure) -> Interval:
