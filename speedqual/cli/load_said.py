@@ -94,8 +94,12 @@ def print_levels(run: Run, plan: LoadPlan, *, as_json: bool) -> None:
         }
         click.echo(json.dumps(found, ensure_ascii=False, indent=1))
         return
-    held = {} if knee is None else {_place(row): row for row in knee.levels.to_dict("records")}
-    rows = [_row(row, held.get(_place(row))) for row in levels.table.to_dict("records")]
+    measured = levels.table.to_dict("records")
+    rows = [_row(row) for row in measured]
+    if knee is not None:
+        held = {_place(row): row for row in knee.levels.to_dict("records")}
+        for row, cells in zip(measured, rows, strict=True):
+            cells.append(_goodput(held.get(_place(row))))
     click.echo(text_table(HEAD if knee is not None else HEAD[:-1], rows))
     if knee is not None:
         click.echo(knee.verdict)
@@ -137,7 +141,7 @@ def _place(row: Mapping[Any, Any]) -> tuple[str, str, str]:
     return row["candidate"], row["layer"], row["level"]
 
 
-def _row(row: Mapping[Any, Any], held: Mapping[Any, Any] | None) -> list[str]:
+def _row(row: Mapping[Any, Any]) -> list[str]:
     """A level at which the client was the limit shows no figures of the server."""
     limited = bool(row["client_limited"])
     mark = " (client limited)" if limited else ""
@@ -151,11 +155,12 @@ def _row(row: Mapping[Any, Any], held: Mapping[Any, Any] | None) -> list[str]:
         numbers.milliseconds(row["lag_p99_ms"]),
     ]
     cells = [f"{row['candidate']}, {row['layer']} {row['level']}{mark}", f"{row['n'] + row['cut']}", f"{row['failed']}"]
-    return [*cells, *figures, *([] if held is None else [_goodput(held)])]
+    return [*cells, *figures]
 
 
-def _goodput(row: Mapping[Any, Any]) -> str:
-    if row["client_limited"] or row["goodput"] is None:
+def _goodput(row: Mapping[Any, Any] | None) -> str:
+    """Of a level that is judged; those of other layers are not."""
+    if row is None or row["client_limited"] or row["goodput"] is None:
         return numbers.DASH
     lo, hi = numbers.percent(row["lo"]), numbers.percent(row["hi"])
     return f"{numbers.percent(row['goodput'])} ({lo} to {hi}), {row['state']}"

@@ -9,13 +9,16 @@ import pytest
 
 from speedqual.running import Run
 from speedqual.running.load import health
+from speedqual.timing import throughput
 
 
 @pytest.fixture(autouse=True)
 def quiet_host(monkeypatch: pytest.MonkeyPatch) -> None:
     """No busy machine decides what these tests see: the client is never the limit."""
     monkeypatch.setattr(health, "judge", lambda *seen: "")
-    monkeypatch.setattr(health, "LATE_MS", float("inf"))
+    monkeypatch.setattr(health.LevelHealth, "_why_late", lambda *seen: "")
+    monkeypatch.setattr(throughput, "LAG_LIMIT_MS", float("inf"))
+    monkeypatch.setattr(throughput, "RATIO_LIMIT", 0.0)
 
 
 def _load(endpoint: str, *words: object, model: str = "good") -> tuple[object, ...]:
@@ -54,6 +57,15 @@ def test_a_broken_slo_ends_with_1_and_skips_what_is_harder(call, endpoint: str, 
     assert said.code == 1, said.out + said.err
     assert "fails" in said.out
     assert "4 users: not sent, an easier level broke its SLO" in said.err
+
+
+def test_layers_that_no_slo_judges_stand_in_the_table_too(call, endpoint: str) -> None:
+    words = ("--layers", "short_text,long_input", "--quick", "--context", "400", "--slo", "ttft_ms < 60000 @ 10%")
+    said = call(*_load(endpoint, *words, "--no-grade"))
+    assert said.code == 0, said.out + said.err
+    lines = said.out.splitlines()
+    assert lines[2].startswith("openai/good, short_text 1 user") and lines[2].endswith("–")
+    assert lines[3].startswith("openai/good, long_input 100 tokens") and lines[3].endswith("holds")
 
 
 def test_too_few_requests_are_inconclusive(call, endpoint: str, bare_set: Path) -> None:

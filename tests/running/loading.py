@@ -5,13 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from speedqual.records import Candidate
 from speedqual.running import Retry, Run
-from speedqual.running.load import Level, LoadPlan, load_test
+from speedqual.running.load import Level, LoadPlan, health, load_test
 
 from .conftest import toy_evalset
 
 ONCE = Retry(attempts=1)
+
+
+def on_a_quiet_host(patch: pytest.MonkeyPatch) -> None:
+    """No busy machine decides what a test sees: the client is never the limit."""
+    patch.setattr(health, "judge", lambda *seen: "")
+    patch.setattr(health.LevelHealth, "_why_late", lambda *seen: "")
 
 
 def level(arrivals: str = "users:1", **fields: Any) -> Level:

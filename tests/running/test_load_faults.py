@@ -15,7 +15,7 @@ from speedqual.running.load.tally import Tally, at_a_glance, broken
 from speedqual.timing.goodput import parse_slo
 
 from .conftest import failed, ok
-from .loading import entries, level, loaded
+from .loading import entries, level, loaded, on_a_quiet_host
 
 GOOD = Script(ttft_ms=2, tok_s=0, n=3)
 NEVER = BreakerRule(in_a_row=10_000, window=10_000)
@@ -197,7 +197,7 @@ SLOW = (parse_slo("ttft_ms < 100 @ 90%"),)
 
 async def test_a_broken_slo_ends_the_climb_of_its_layer(tmp_path, monkeypatch):
     """One slot, 30 ms a reply: 8 users wait 240 ms."""
-    monkeypatch.setattr(health, "judge", lambda *seen: "")
+    on_a_quiet_host(monkeypatch)
     with serve_in_process(Script(ttft_ms=30, tok_s=0, n=2), slots=1) as server:
         run = await loaded(server.base_url, tmp_path / "r", *CLIMB, plan={"slos": SLOW})
     assert [(one["level"], one["ended"]) for one in entries(run)] == [

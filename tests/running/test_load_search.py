@@ -6,11 +6,11 @@ import pytest
 
 from speedqual.endpoints.scripted import Script, serve_in_process
 from speedqual.errors import UsageError
-from speedqual.running.load import LoadPlan, Search, health
+from speedqual.running.load import LoadPlan, Search
 from speedqual.running.load.search import next_x
 from speedqual.timing.goodput import parse_slo
 
-from .loading import entries, level, loaded
+from .loading import entries, level, loaded, on_a_quiet_host
 
 SLOS = (parse_slo("ttft_ms < 10000"),)
 LOW = replace(level("constant:10", duration_s=0.3), x=10.0)
@@ -44,8 +44,7 @@ def test_nothing_above_the_highest_and_nothing_below_the_lowest_is_tried():
 
 
 async def test_each_try_is_a_level_and_going_on_repeats_none(tmp_path, monkeypatch):
-    monkeypatch.setattr(health, "judge", lambda *seen: "")
-    monkeypatch.setattr(health, "LATE_MS", float("inf"))
+    on_a_quiet_host(monkeypatch)
     asked: list[int] = []
 
     def judge(seen, slos):
