@@ -32,8 +32,8 @@ from speedqual.notebook.quickstart import few, small_candidates
 # %% [markdown]
 # ## What is asked
 #
-# Three tasks: code that must run, fields that must be right, facts that must follow from the text. Only the
-# short items of each, answers cut at 64 tokens.
+# Three tasks: code that must run, fields that must be right, facts that must follow from the text. Only the short items
+# of each, answers cut at 64 tokens.
 
 # %%
 evalsets = [few(one, ITEMS) for one in minimal_sets()]
@@ -43,12 +43,19 @@ evalsets[1]
 # ## Who is asked
 #
 # A candidate is an endpoint, a model and its settings; how it is prompted belongs to it. Here only that differs, and
-# which layers of the model are left out.
+# which layers of the model are left out. Interrupt the cell if you like: what was finished is kept in the run's folder,
+# and `resume=True` goes on from there.
 
 # %%
 with small_candidates(evalsets, ENGINE) as candidates:
     run = await sq.evaluate(candidates, evalsets, seed=1)
 run
+
+# %% [markdown]
+# The same prompt to all of them, as fast as it went. (In JupyterLab: play, scrub, slow down.)
+
+# %%
+sq.Race(run)
 
 # %% [markdown]
 # ## The frontier
@@ -61,19 +68,36 @@ frontier = sq.Frontier()(run)
 frontier
 
 # %%
-frontier.table[["candidate", "e2e_ms", "quality", "quality_lo", "quality_hi", "p_on_front"]].round(2)
+for row in frontier.table.sort_values("e2e_ms").itertuples():
+    quality = f"{row.quality:.0%} [{row.quality_lo:.0%}, {row.quality_hi:.0%}]"
+    print(f"{row.candidate}: {row.e2e_ms / 1000:.2f} s, {quality}, on the front with P = {row.p_on_front:.0%}")
 
 # %% [markdown]
 # ## Where quality falls
 #
-# The ladder is the same model with more and more layers left out. The tool calls a step a cliff only when no smooth
+# The ladder is the same model with more and more of it left out. The tool calls a step a cliff only when no smooth
 # trend explains it; with this few items it says that it cannot tell, and gives the drop with its interval.
 
 # %%
 sq.Cliffs()(run)
 
 # %% [markdown]
+# ## Look at the answers
+#
+# Every number comes from records that can be looked at: `run.df` has a row for each request, `run.events` one for each
+# piece of each stream, `run.records` all of it. Here is one answer that was judged wrong, with the reason.
+
+# %%
+next(record for record in run.records if record.grade and record.grade.verdict == "fail")
+
+# %%
+columns = ["candidate", "evalset", "item", "verdict", "failure", "ttft_ms", "e2e_ms", "decode_tok_s"]
+run.df[columns].sample(6, random_state=1).round(1)
+
+# %% [markdown]
 # ## Share it
+#
+# One file, no network needed to open it. Notebook 02 does all this with your own questions and your own endpoint.
 
 # %%
 print(sq.write_report(run, "report.html").name)

@@ -169,8 +169,8 @@ for record in run.records:
 wait = run.df.groupby("candidate")["e2e_ms"].median()
 for less, more in (("no example", "one example"), ("one example", "two examples")):
     gain = paired_difference(scores[less], scores[more])
-    print(f"{less} → {more}: {100 * gain.value:+.0f} points [{100 * gain.lo:+.0f}, {100 * gain.hi:+.0f}], ", end="")
-    print(f"median answer {wait[less]:,.0f} → {wait[more]:,.0f} ms")
+    points = f"{100 * gain.value:+.0f} points [{100 * gain.lo:+.0f}, {100 * gain.hi:+.0f}]"
+    print(f"{less} → {more}: {points}, median answer {wait[less]:,.0f} → {wait[more]:,.0f} ms")
 late = run.df[(run.df["score"] == 0.5)].groupby("candidate").size()
 print("Right amounts with a wrong or missing date:", dict(late))
 

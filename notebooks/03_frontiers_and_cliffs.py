@@ -39,7 +39,7 @@ from speedqual.notebook.tickets import help_desk
 # ## The questions
 #
 # Tickets made from a seed, so that no model can have learnt them, each with one question and one right word. Four
-# examples stand at the beginning of every prompt, where a server's cache keeps them. Open one to see what is sent.
+# examples stand at the beginning of every prompt, where a server's cache keeps them. Open one to see how it reads.
 
 # %%
 desk = help_desk(ITEMS)

@@ -83,8 +83,8 @@ gate
 # %%
 quality = gate.table.set_index("check").loc["quality mean"]
 print(f"Gate: {gate.outcome} (exit code {gate.exit_code}).")
-print(f"Quality {quality['base']:.0%} → {quality['new']:.0%}: {100 * quality['change']:+.0f} points", end=" ")
-print(f"[{100 * quality['lo']:+.0f}, {100 * quality['hi']:+.0f}] on {quality['n']:.0f} tickets.")
+change = f"{100 * quality['change']:+.0f} points [{100 * quality['lo']:+.0f}, {100 * quality['hi']:+.0f}]"
+print(f"Quality {quality['base']:.0%} → {quality['new']:.0%}: {change} on {quality['n']:.0f} tickets.")
 if quality["result"] == "inconclusive" and quality["n_needed"] == quality["n_needed"]:
     print(f"About {quality['n_needed']:,.0f} tickets would settle it.")
 

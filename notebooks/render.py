@@ -7,7 +7,6 @@ of its text. The pages hold no script and nothing remote.
 from __future__ import annotations
 
 import os
-import re
 import sys
 import tempfile
 from pathlib import Path
@@ -54,21 +53,21 @@ def page(notebook: nbformat.NotebookNode, name: str) -> str:
     names = [source.stem for source in SOURCES]
     resources = {"metadata": {"name": name}, "gallery": names}
     text, _ = exporter.from_notebook_node(notebook, resources=resources)
-    return re.sub(r"\n\s*\n+", "\n", text)
+    return str(text)
 
 
 def main(wanted: list[str]) -> None:
-    """Render those whose names begin so, or all."""
+    """``--pair`` writes every .ipynb anew and runs none; else render those whose names begin so, or all."""
+    for source in SOURCES:
+        source.with_suffix(".ipynb").write_text(paired(source), encoding="utf-8")
     GALLERY.mkdir(exist_ok=True)
     for source in SOURCES:
-        if wanted and not source.stem.startswith(tuple(wanted)):
-            continue
-        source.with_suffix(".ipynb").write_text(paired(source), encoding="utf-8")
-        with tempfile.TemporaryDirectory() as folder:
-            done = execute(source, Path(folder), {"ENGINE": "local"}, timeout_s=600)
-        target = GALLERY / f"{source.stem}.html"
-        target.write_text(page(done, source.stem), encoding="utf-8")
-        print(f"{target.name}\t{target.stat().st_size / 1000:.0f} kB")
+        if not wanted or source.stem.startswith(tuple(wanted)):
+            with tempfile.TemporaryDirectory() as folder:
+                done = execute(source, Path(folder), {"ENGINE": "local"}, timeout_s=600)
+            target = GALLERY / f"{source.stem}.html"
+            target.write_text(page(done, source.stem), encoding="utf-8")
+            print(f"{target.name}\t{target.stat().st_size / 1000:.0f} kB")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from speedqual.display import numbers
 from speedqual.evalsets import build_prompt
 from speedqual.notebook import markup
+from speedqual.notebook.words import notebook_words
 from speedqual.records import Candidate, EvalSet
 
 __all__ = ["html"]
@@ -15,8 +16,9 @@ __all__ = ["html"]
 SAMPLES = 3
 
 
-def html(evalset: EvalSet) -> str:
+def html(evalset: EvalSet, *, lang: str = "en") -> str:
     """Counts by difficulty and language, the grader and the floor, three folded prompts."""
+    say = notebook_words(lang)
     rows = [
         ("items", numbers.count(len(evalset.items))),
         ("difficulty", _counts(item.difficulty for item in evalset.items)),
@@ -30,7 +32,11 @@ def html(evalset: EvalSet) -> str:
         markup.details(item.id, str(build_prompt(evalset, item, plain).messages[-1].content))
         for item in evalset.items[:SAMPLES]
     ]
-    return markup.heading(evalset.name, f"{evalset.task} · #{evalset.hash}") + markup.facts(rows) + "".join(samples)
+    return (
+        markup.heading(evalset.name, f"{evalset.task} · #{evalset.hash}")
+        + markup.facts([(say(f"evalset.{name}"), text) for name, text in rows])
+        + "".join(samples)
+    )
 
 
 def _counts(values: Iterable[str]) -> str:

@@ -13,6 +13,8 @@ __all__ = ["details", "facts", "heading", "paragraph", "table", "told"]
 
 _CELL = "padding:.25em .8em .25em 0;text-align:{side};border-bottom:1px solid rgba(128,128,128,.35);vertical-align:top"
 
+_SHORT = 36  # characters that are not broken over two lines
+
 
 def heading(text: str, note: str = "") -> str:
     """A line in bold with a softer note behind it."""
@@ -51,7 +53,8 @@ def told(say: NotebookWords, result: Result) -> str:
 
 def _cell(tag: str, text: str, column: int) -> str:
     side = "left" if column == 0 else "right"
-    return f"<{tag} style='{_CELL.format(side=side)}'>{_safe(text)}</{tag}>"
+    whole = ";white-space:nowrap" if tag == "td" and len(text) <= _SHORT else ""
+    return f"<{tag} style='{_CELL.format(side=side)}{whole}'>{_safe(text)}</{tag}>"
 
 
 def _safe(text: str, limit: int = 400) -> str:

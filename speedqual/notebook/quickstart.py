@@ -30,7 +30,7 @@ class Version:
     """A version of a small model.
 
     ``without``: blocks that are left out of the real one. ``ttft_ms``, ``tok_s`` and ``right`` (the share of items
-    answered rightly) are what the scripted model in its place plays. ``rung``: the ladder it stands on, in the quickstart.
+    answered rightly; to all else it says ``text``) are what the scripted model in its place plays. ``rung``: the ladder that it stands on.
     """
 
     name: str
@@ -39,6 +39,7 @@ class Version:
     right: float = 0.9
     without: tuple[int, ...] = ()
     rung: str = ""
+    text: str = "I would rather not say."
 
 
 SCRIPTED = (
@@ -79,20 +80,21 @@ def small_candidates(evalsets: Sequence[EvalSet], engine: Engine = "auto") -> It
 
 @contextmanager
 def small_models(
-    evalsets: Sequence[EvalSet], versions: Sequence[Version], engine: Engine = "auto", *, slots: int = SLOTS
+    evalsets: Sequence[EvalSet], versions: Sequence[Version], engine: Engine = "auto", *, slots: int | None = None
 ) -> Iterator[list[Candidate]]:
     """One candidate a version, each with a server of its own on this machine; the servers end with the block.
 
-    Of the real ones one stream is in flight at a time (``group``). The scripted ones know the answers to ``evalsets``.
+    Of the real ones one stream is in flight at a time (``group``), but for load tests. The scripted ones know the answers
+    to ``evalsets``. ``slots``: streams that a server carries at a time; more of them queue.
     """
     model = real_model(engine)
     with ExitStack() as stack:
         if model is None:
-            yield stack.enter_context(scripted_candidates(evalsets, versions))
+            yield stack.enter_context(scripted_candidates(evalsets, versions, slots=slots))
             return
         files = [drop_layers(model, one.without) if one.without else model for one in versions]
         servers = [
-            stack.enter_context(LocalServer(file, alias=_alias(one), slots=slots))
+            stack.enter_context(LocalServer(file, alias=_alias(one), slots=slots or SLOTS))
             for file, one in zip(files, versions, strict=True)
         ]
         yield [_local(one, server) for one, server in zip(versions, servers, strict=True)]
@@ -117,10 +119,10 @@ def _local(version: Version, server: LocalServer) -> Candidate:
 
 @contextmanager
 def scripted_candidates(
-    evalsets: Sequence[EvalSet], versions: Sequence[Version] = SCRIPTED
+    evalsets: Sequence[EvalSet], versions: Sequence[Version] = SCRIPTED, *, slots: int | None = None
 ) -> Iterator[list[Candidate]]:
     """Made-up models in a process of their own: speed as scripted, the reference answer for a known share of items."""
-    with serve_in_process({one.name: _script(evalsets, one) for one in versions}) as server:
+    with serve_in_process({one.name: _script(evalsets, one) for one in versions}, slots=slots) as server:
         yield [
             Candidate(
                 name=one.name,
@@ -142,7 +144,7 @@ def _script(evalsets: Sequence[EvalSet], version: Version) -> Script:
         for item in evalset.items
         if _draw(item.id) < version.right
     )
-    return Script(ttft_ms=version.ttft_ms, tok_s=version.tok_s, text="I would rather not say.", rules=rules)
+    return Script(ttft_ms=version.ttft_ms, tok_s=version.tok_s, text=version.text, rules=rules)
 
 
 def _question(evalset: EvalSet, item: Item, candidate: Candidate) -> str:

@@ -22,6 +22,9 @@ COLOURS = 128
 """A figure has few; a palette of them makes a saved notebook a third of the size."""
 
 
+MOST_ROWS = 50
+
+
 def html(result: Result, *, lang: str = "en") -> str:
     """An inline PNG with its alt text, so that it survives saving and conversion; nothing is requested."""
     say = notebook_words(lang)
@@ -49,8 +52,9 @@ def _png(drawn: Any) -> bytes:
 
 
 def _table(table: pd.DataFrame, say: NotebookWords, *, folded: bool) -> str:
-    rows = ([_cell(value) for value in row] for row in table.itertuples(index=False))
-    shown = markup.table([str(name) for name in table.columns], rows)
+    rows = ([_cell(value) for value in row] for row in table.head(MOST_ROWS).itertuples(index=False))
+    more = markup.paragraph(say("result.more", n=f"{len(table) - MOST_ROWS:,}")) if len(table) > MOST_ROWS else ""
+    shown = markup.table([str(name) for name in table.columns], rows) + more
     return f"<details><summary>{escape(say('result.table'))}</summary>{shown}</details>" if folded else shown
 
 

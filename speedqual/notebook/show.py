@@ -10,7 +10,7 @@ __all__ = ["Shown", "show"]
 
 
 class Shown:
-    """What a cell shows of ``thing``: HTML made with the given options, and the text of its repr."""
+    """What a cell shows of ``thing``: HTML made with the given options, and its line of text."""
 
     def __init__(self, thing: Any, **options: Any) -> None:
         self._thing, self._options = thing, options
@@ -19,9 +19,10 @@ class Shown:
         return str(display.render("html", self._thing, **self._options))
 
     def __repr__(self) -> str:
-        return repr(self._thing)
+        line = display.find("text", self._thing)
+        return repr(self._thing) if line is None else str(line(self._thing))
 
 
 def show(thing: Any, lang: str = "en") -> Shown:
-    """A run or the result of an analysis as a cell shows it, in ``lang``."""
+    """A run, an eval set or the result of an analysis as a cell shows it, in ``lang``."""
     return Shown(thing, lang=lang)

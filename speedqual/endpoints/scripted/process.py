@@ -70,7 +70,10 @@ def serve_in_process(
     """
     settings = {"scripts": scripts_to_dict(scripts), "host": host, "port": port, "slots": slots, "api_key": api_key}
     child = subprocess.Popen(
-        [sys.executable, "-m", "speedqual.endpoints.scripted"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-m", "speedqual.endpoints.scripted"],
+        stdin=subprocess.PIPE,  # the child ends when this pipe closes
+        stdout=subprocess.PIPE,
+        start_new_session=True,  # an interrupted notebook cell or Ctrl-C stops the run, not who answers it
     )
     assert child.stdin is not None and child.stdout is not None
     try:
