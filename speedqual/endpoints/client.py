@@ -13,8 +13,8 @@ import gc
 import os
 import ssl
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Self
 
@@ -58,18 +58,9 @@ class Client:
         self._session: aiohttp.ClientSession | None = None
         self._vitals: Vitals | None = None
         self._origins: defaultdict[str, Origin] = defaultdict(Origin)
-        self._once: Origin | None = None
 
     async def __aenter__(self) -> Self:
-        self._session = aiohttp.ClientSession(
-            connector=make_connector(SocketBook(), ssl=ssl.create_default_context()),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=aiohttp.ClientTimeout(total=None, connect=self.deadlines.connect_s),
-            trust_env=self.trust_env,
-            auto_decompress=False,
-            max_line_size=1 << 16,
-            max_field_size=1 << 16,
-        )
+        self._session = self._new_session()
         self.settle()
         self._vitals = Vitals()
         self._vitals.start()
@@ -92,16 +83,26 @@ class Client:
         gc.collect()
         gc.freeze()
 
-    @contextmanager
-    def new_connections(self) -> Iterator[None]:
-        """Inside, a connection serves one request and is closed after it, so that the next request opens its own."""
-        self._once = Origin()
-        self._once.looked = True
-        self._once.closing.set()
+    @asynccontextmanager
+    async def new_connections(self) -> AsyncIterator[None]:
+        """Inside, each request makes a connection of its own; those that are kept stay so for afterwards."""
+        kept = self._open()[0]
         try:
-            yield
+            async with self._new_session(force_close=True) as self._session:
+                yield
         finally:
-            self._once = None
+            self._session = kept
+
+    def _new_session(self, *, force_close: bool = False) -> aiohttp.ClientSession:
+        return aiohttp.ClientSession(
+            connector=make_connector(SocketBook(), ssl=ssl.create_default_context(), force_close=force_close),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=None, connect=self.deadlines.connect_s),
+            trust_env=self.trust_env,
+            auto_decompress=False,
+            max_line_size=1 << 16,
+            max_field_size=1 << 16,
+        )
 
     def health(self) -> ClientHealth:
         """What the client did to the figures so far."""
@@ -158,6 +159,6 @@ class Client:
         request, password = split_credentials(endpoint.request(candidate, prompt, base_url, key))
         secrets = (*known_keys(candidate, endpoint, self._environ), *filter(None, [password]))
         session, vitals = self._open()
-        origin = self._once or self._origins["/".join(request.url.split("/", 3)[:3])]
+        origin = self._origins["/".join(request.url.split("/", 3)[:3])]
         call = Call(session, vitals, deadlines or self.deadlines, endpoint, request, secrets, self._max_bytes, origin)
         return await call.run(number, t_sched, watch)

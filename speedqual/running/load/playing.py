@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext
 
 from speedqual.records import Candidate
 from speedqual.running.arrivals import Arrival, OpenLoop
@@ -48,12 +48,11 @@ class Player:
 
         ``run_start_ns``: the start of the run, from which scheduled starts count. All times on this process's clock.
         """
-        with self._connections():
-            async with task_group() as group:
-                await self._send(sender, run_start_ns, end_ns, group)
-                over()
+        async with self._connections(), task_group() as group:
+            await self._send(sender, run_start_ns, end_ns, group)
+            over()
 
-    def _connections(self) -> AbstractContextManager[None]:
+    def _connections(self) -> AbstractAsyncContextManager[None]:
         """New ones for each request where the level says so and the client can."""
         renew = getattr(self._trials.client, "new_connections", None)
         return renew() if renew is not None and self._level.new_connections else nullcontext()
