@@ -18,7 +18,17 @@ from speedqual.plots.words import PlotWords
 __all__ = ["NAMED", "alt_text", "colour_of", "level_axis", "level_name", "panels", "unlimited"]
 
 NAMED = 6  # candidates with a colour of their own
-_PLAIN = re.compile(r"[\d.,]+\s*(users?|req/s|tokens|s)")
+_PLAIN = (
+    (re.compile(r"(?P<x>[\d.,]+)\s*users?"), "users"),
+    (re.compile(r"(?P<x>[\d.,]+)\s*req/s"), "req_per_s"),
+    (re.compile(r"(?P<x>[\d.,]+)\s*tokens"), "tokens"),
+    (re.compile(r"(?P<x>[\d.,]+)\s*s"), "s"),
+    (re.compile(r"(?P<x>[\d.,]+)\s*% shared"), "shared"),
+    (re.compile(r"one line differs at (?P<x>[\d.,]+)\s*%"), "line"),
+    (re.compile(r"after (?P<x>[\d.,]+) s, kept connection"), "kept"),
+    (re.compile(r"after (?P<x>[\d.,]+) s, new connection"), "new"),
+)
+"""What a load test calls its levels, and how a catalogue calls them."""
 
 
 def panels(table: pd.DataFrame, height: float = 4.2) -> tuple[Drawing, list[tuple[str, Axes, pd.DataFrame]]]:
@@ -64,11 +74,13 @@ def _number(value: float) -> str:
 
 
 def level_name(say: PlotWords, row: Any) -> str:
-    """A level in words: as it is named, in other languages from its number and unit where the name is no more."""
-    name, unit = str(row["level"]), str(row["unit"])
-    if say.lang == "en" or not _PLAIN.fullmatch(name):
-        return name
-    return say.known(f"load.level_{unit.replace('/', '_per_')}", name).replace("{x}", _number(float(row["x"])))
+    """A level in words: as it is named, in other languages by the catalogue where the name is one of the usual."""
+    name = str(row["level"])
+    for pattern, key in _PLAIN if say.lang != "en" else ():
+        found = pattern.fullmatch(name)
+        if found:
+            return say(f"load.level_{key}", x=found["x"])
+    return name
 
 
 def colour_of(names: Sequence[str], name: str, look: Style) -> str:
