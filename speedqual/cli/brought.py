@@ -12,6 +12,7 @@ import click
 
 from speedqual.cli.offers import DATA
 from speedqual.display.numbers import cell
+from speedqual.display.words import LANGUAGES
 from speedqual.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,7 +21,25 @@ if TYPE_CHECKING:
     from speedqual.analysis.base import Result
     from speedqual.analysis.tidy import Table
 
-__all__ = ["columns", "give", "load"]
+__all__ = ["columns", "give", "load", "plot_lang", "speak"]
+
+_LANG = "speedqual.lang"
+
+
+def speak(lang: str) -> None:
+    """Let ``give`` draw in this language."""
+    click.get_current_context().meta[_LANG] = lang
+
+
+def _keep_lang(ctx: click.Context, parameter: click.Parameter, value: str) -> None:
+    ctx.meta[_LANG] = value
+
+
+plot_lang = click.option(
+    "--lang", type=click.Choice(LANGUAGES), default="en", show_default=True, expose_value=False, callback=_keep_lang,
+    help="Language of the plot.",
+)  # fmt: skip
+"""``give`` draws in the language asked for, so that no command need hand it on."""
 
 _COLUMN_OPTIONS = (
     click.option("--candidate", default="", help="Column with the candidate's name."),
@@ -38,6 +57,7 @@ _COLUMN_OPTIONS = (
     click.option("--json", "as_json", is_flag=True, help="Print JSON."),
     click.option("--plot", "plot_file", type=click.Path(path_type=Path), help="Draw into .svg, .png or .pdf."),
     click.option("--dark", is_flag=True, help="Draw on a dark ground."),
+    plot_lang,
 )
 
 
@@ -121,7 +141,8 @@ def give(
     if plot_file is not None:
         from speedqual.plots.style import save
 
-        save(result.plot(style="dark" if dark else "light"), plot_file)
+        lang = click.get_current_context().meta.get(_LANG, "en")
+        save(result.plot(style="dark" if dark else "light", lang=lang), plot_file)
     if as_json:
         click.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=1, allow_nan=False))
         return

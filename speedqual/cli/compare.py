@@ -27,7 +27,9 @@ __all__ = ["command"]
 @click.option("--markdown", type=click.Path(path_type=Path), help="Write a table for a pull request.")
 @click.option("--junit", type=click.Path(path_type=Path), help="Write JUnit XML.")
 @click.option("--report", type=click.Path(path_type=Path), help="Write an HTML page of both runs, item by item.")
-@click.option("--lang", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of the page.")
+@click.option(
+    "--lang", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of page and plot."
+)
 @click.option("--redact", is_flag=True, help="Leave prompts and answers out of the page.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--plot", "plot_file", type=click.Path(path_type=Path), help="Draw into .svg, .png or .pdf.")
@@ -56,7 +58,7 @@ def command(
     """
     from speedqual.analysis.gate import DEFAULT_MARGINS, Gate
     from speedqual.analysis.gate_files import to_junit, to_markdown
-    from speedqual.cli.brought import give
+    from speedqual.cli.brought import give, speak
     from speedqual.running import Run
 
     chosen = _margins(margins) if margins else DEFAULT_MARGINS
@@ -70,6 +72,7 @@ def command(
         from speedqual.report.compare import write_comparison
 
         write_comparison(old, now, report, result=result, redact=redact, lang=lang)
+    speak(lang)
     give(result, result.table, as_json=as_json, plot_file=plot_file, dark=dark)
     raise click.exceptions.Exit(result.exit_code)
 

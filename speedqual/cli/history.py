@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from speedqual.cli.brought import plot_lang
 from speedqual.cli.offers import RUN
 
 __all__ = ["command"]
@@ -17,6 +18,7 @@ __all__ = ["command"]
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--plot", "plot_file", type=click.Path(path_type=Path), help="Draw into .svg, .png or .pdf.")
 @click.option("--dark", is_flag=True, help="Draw on a dark ground.")
+@plot_lang
 def command(
     runs: tuple[Path, ...], metrics: tuple[str, ...], as_json: bool, plot_file: Path | None, dark: bool
 ) -> None:
