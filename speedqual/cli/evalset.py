@@ -13,7 +13,7 @@ from speedqual.display.safe import visible
 from speedqual.errors import EvalSetError, UsageError
 from speedqual.evalsets import Problem, build_prompt, builtin_names, check, describe, load
 from speedqual.evalsets.problems import nearest
-from speedqual.records import Answer, Candidate, EvalSet, Grade, Item
+from speedqual.records import Answer, Candidate, EvalSet, Grade, Item, ToolCall
 
 if TYPE_CHECKING:
     from speedqual.grading.selftest import SelfTest
@@ -178,9 +178,10 @@ def show(path: str, item_id: str | None, shots: int | None, as_json: bool) -> No
 @click.argument("path")
 @click.option("--id", "item_id", required=True, help="The item that the answer is for.")
 @click.option("--answer", "file", type=click.File("rb"), required=True, help="A file with the answer, - for stdin.")
+@click.option("--calls", is_flag=True, help='The file holds function calls: [{"name": …, "arguments": {…}}].')
 @_CODE
 @_JSON
-def try_(path: str, item_id: str, file: Any, allow_code: bool, as_json: bool) -> None:
+def try_(path: str, item_id: str, file: Any, calls: bool, allow_code: bool, as_json: bool) -> None:
     """Grade one typed answer and say why: the loop in which a grader is written.
 
     \b
@@ -192,13 +193,30 @@ def try_(path: str, item_id: str, file: Any, allow_code: bool, as_json: bool) ->
 
     evalset = load(path, allow_code=allow_code)
     item = _item(evalset, item_id)
-    answer = Answer(text=file.read().decode("utf-8-sig", errors="replace"), stop="stop")
+    text = file.read().decode("utf-8-sig", errors="replace")
+    made = _calls(text) if calls else ()
+    answer = Answer(text="" if calls else text, stop="tool" if calls else "stop", tool_calls=made)
     (grade,) = grade_all(grader_for(evalset), [(answer, item)])
     if as_json:
         _print_json(grade.to_dict())
     else:
         click.echo(_grade_text(grade))
     raise click.exceptions.Exit(4 if grade.failure == "grader_error" else 0)
+
+
+def _calls(text: str) -> tuple[ToolCall, ...]:
+    """The calls of a file: a list, or a list under ``calls`` as targets have it."""
+    fix = 'Write [{"name": "f", "arguments": {"x": 1}}]'
+    try:
+        value = json.loads(text)
+    except ValueError as fault:
+        raise UsageError(f"the calls are no JSON: {fault}", where="--answer", fix=fix) from None
+    rows = value.get("calls") if isinstance(value, dict) else value
+    if not isinstance(rows, list) or not all(
+        isinstance(row, dict) and isinstance(row.get("name"), str) for row in rows
+    ):
+        raise UsageError("the file holds no list of calls", where="--answer", fix=fix)
+    return tuple(ToolCall(row["name"], json.dumps(row.get("arguments") or {}, ensure_ascii=False)) for row in rows)
 
 
 @command.command("import")
