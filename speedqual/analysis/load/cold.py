@@ -46,7 +46,8 @@ class ColdStarts:
         groups = cold.groupby(["candidate", "level", "x", "connection"], sort=False)
         rows = [self.row(name, part, _warm(starts, cold, str(part["candidate"].iloc[0]))) for name, part in groups]
         table = pd.DataFrame(rows, columns=list(_COLUMNS)).sort_values(["candidate", "x"], kind="stable")
-        table["client_limited"] = [pair in limited for pair in zip(table["candidate"], table["level"], strict=True)]
+        pairs = zip(table["candidate"], table["level"], strict=True)
+        table["client_limited"] = np.array([pair in limited for pair in pairs], bool)
         return ColdResult(table.reset_index(drop=True), _verdict(table), _notes(table), starts)
 
     def row(self, name: Any, cold: pd.DataFrame, warm: pd.DataFrame) -> dict[str, Any]:
