@@ -43,6 +43,7 @@ class LoadProgress:
 
     def _count(self, event: TrialFinished) -> None:
         self._done += 1
+        self._sent = max(self._sent, self._done)  # other processes tell of their ends alone
         self._failed += event.outcome != "ok"
         value = event.metrics.get("ttft_ms")
         if isinstance(value, (int, float)):

@@ -15,6 +15,8 @@ from speedqual.display import numbers
 from speedqual.records import Candidate, EvalSet, Price
 
 if TYPE_CHECKING:
+    from speedqual.analysis.load.knee import KneeResult
+    from speedqual.analysis.load.levels import LevelsResult
     from speedqual.running import Run
     from speedqual.running.load import Level, LoadPlan
 
@@ -76,24 +78,39 @@ def _cell(value: object) -> str:
 
 def print_levels(run: Run, plan: LoadPlan, *, as_json: bool) -> None:
     """A line a level on stdout, notes on stderr."""
-    from speedqual.analysis.base import records
     from speedqual.analysis.load.levels import Levels
 
-    levels = Levels()(run)
-    knee = _knee(run, plan)
-    skipped = run.manifest["load"]["skipped"]
-    if as_json:
-        found = {
-            "run": run.name,
-            "status": run.status,
-            "levels": records(levels.table),
-            "knee": None if knee is None else knee.to_dict(),
-            "skipped": skipped,
-            "workers": run.manifest["load"].get("workers", []),
-            "notes": list(levels.notes),
-        }
-        click.echo(json.dumps(found, ensure_ascii=False, indent=1))
+    if not run.manifest["load"]["levels"]:
+        say("Nothing was sent.")
+    elif as_json:
+        click.echo(json.dumps(_found(run, Levels()(run), _knee(run, plan)), ensure_ascii=False, indent=1))
         return
+    else:
+        _print_table(Levels()(run), _knee(run, plan))
+    for one in run.manifest["load"]["skipped"]:
+        say(f"{one['candidate']}, {one['level']}: not sent, {one['why']}")
+    for worker in run.manifest["load"].get("workers", ()):
+        if worker["lost"] or worker.get("round_trips"):
+            say(_worker(worker))
+    if run.manifest.get("why"):
+        say(f"Stopped: {run.manifest['why']}. Go on with: speedqual load --resume {run.folder}")
+
+
+def _found(run: Run, levels: LevelsResult, knee: KneeResult | None) -> dict[str, Any]:
+    from speedqual.analysis.base import records
+
+    return {
+        "run": run.name,
+        "status": run.status,
+        "levels": records(levels.table),
+        "knee": None if knee is None else knee.to_dict(),
+        "skipped": run.manifest["load"]["skipped"],
+        "workers": run.manifest["load"].get("workers", []),
+        "notes": list(levels.notes),
+    }
+
+
+def _print_table(levels: LevelsResult, knee: KneeResult | None) -> None:
     measured = levels.table.to_dict("records")
     rows = [_row(row) for row in measured]
     if knee is not None:
@@ -105,13 +122,6 @@ def print_levels(run: Run, plan: LoadPlan, *, as_json: bool) -> None:
         click.echo(knee.verdict)
     for note in levels.notes:
         say(note)
-    for one in skipped:
-        say(f"{one['candidate']}, {one['level']}: not sent, {one['why']}")
-    for worker in run.manifest["load"].get("workers", ()):
-        if worker["lost"] or worker.get("round_trips"):
-            say(_worker(worker))
-    if run.manifest.get("why"):
-        say(f"Stopped: {run.manifest['why']}. Go on with: speedqual load --resume {run.folder}")
 
 
 HEAD = [
@@ -166,7 +176,7 @@ def _goodput(row: Mapping[Any, Any] | None) -> str:
     return f"{numbers.percent(row['goodput'])} ({lo} to {hi}), {row['state']}"
 
 
-def _knee(run: Run, plan: LoadPlan) -> Any:
+def _knee(run: Run, plan: LoadPlan) -> KneeResult | None:
     """What follows for the SLOs; None without any, or without a layer that climbs."""
     from speedqual.analysis.load.knee import LAYERS, Knee
 

@@ -121,6 +121,13 @@ def test_a_limit_stops_and_resume_goes_on(call, endpoint: str, bare_set: Path) -
     assert len(Run.open("r")) == 12
 
 
+def test_a_test_that_had_no_time_to_begin_says_so(call, endpoint: str, bare_set: Path) -> None:
+    words = ("--users", "1", "--requests", "6", "--evalset", bare_set, "--max-seconds", "0.00001")
+    said = call(*_load(endpoint, *words))
+    assert said.code == 4, said.err
+    assert "Stopped: the limit of 1e-05 s. Go on with: speedqual load --resume r" in said.err
+
+
 def test_failed_requests_make_a_load_test_without_slos_partial(call, endpoint: str, bare_set: Path) -> None:
     words = ("--users", "1", "--requests", "4", "--evalset", bare_set, "--attempts", "1")
     assert call(*_load(endpoint, *words, model="cut")).code == 4
