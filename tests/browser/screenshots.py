@@ -14,6 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from browser.pages import NARROW, WIDE, opened
+from browser.widget_shots import widgets
 from chromium import launched
 from made_run import make_run
 from playwright.sync_api import Browser, Page
@@ -63,7 +64,7 @@ def _comparison(page: Page, path: Path) -> None:
 
 
 Shot = Callable[[Browser, Path, Path], None]
-SHOTS: tuple[Shot, ...] = (report,)
+SHOTS: tuple[Shot, ...] = (report, widgets)
 
 
 def main() -> None:

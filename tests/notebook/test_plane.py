@@ -7,14 +7,14 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from heard import events_of
 
 import speedqual as sq
 from speedqual.analysis.measures import find_measure
 from speedqual.display import numbers
 from speedqual.notebook.widgets.gathering import Gathering
-from speedqual.records import GRADED_OUTCOMES, Grade, Trial
+from speedqual.records import Grade, Trial
 from speedqual.running import Finished, Graded, Started, TrialFinished
-from speedqual.running.watching import RunEvent
 
 
 def started(*names: str) -> Started:
@@ -32,23 +32,6 @@ def ended(candidate: str, item: int, outcome: str = "ok", repeat: int = 0, **met
 def graded(candidate: str, item: int, score: float, repeat: int = 0) -> Graded:
     grade = Grade(score=score, verdict="pass" if score == 1 else "fail")
     return Graded(trial=trial(candidate, item, repeat), grade=grade, n_graded=1, n_to_grade=8)
-
-
-def events_of(run: sq.Run) -> list[RunEvent]:
-    """What a watcher of a run would have heard."""
-    records = list(run.records)
-    names = tuple(candidate.name for candidate in run.candidates)
-    heard: list[RunEvent] = [
-        Started(run="r", folder="r", n_trials=len(records), n_done=0, candidates=names, evalsets=("s",))
-    ]
-    heard += [TrialFinished(trial=r.trial, outcome=r.last.outcome, metrics=r.metrics, flags=r.flags) for r in records]
-    judged = [r for r in records if r.grade is not None and r.last.outcome in GRADED_OUTCOMES]
-    heard += [
-        Graded(trial=r.trial, grade=r.grade, n_graded=n, n_to_grade=len(judged))
-        for n, r in enumerate(judged, 1)
-        if r.grade
-    ]
-    return heard
 
 
 def test_live_points_end_where_the_frontier_stands(small_run: sq.Run) -> None:

@@ -81,7 +81,10 @@ function steps(at) {
 }
 
 // Each name beside its point, where it covers the fewest others; above it while all stand on the lower edge.
-const AROUND = [[11, 4, "start"], [-11, 4, "end"], [0, -12, "middle"], [0, 20, "middle"], [11, -9, "start"], [11, 17, "start"]];
+const AROUND = [
+  [11, 4, "start"], [-11, 4, "end"], [0, -12, "middle"], [0, 20, "middle"], [9, -9, "start"], [9, 17, "start"],
+  [-9, -9, "end"], [-9, 17, "end"], [9, -24, "start"], [9, 31, "start"], [-9, -24, "end"], [-9, 31, "end"],
+];
 const ABOVE = Array.from({ length: 12 }, (_, row) => [0, -14 - 17 * row, "middle"]);
 
 function placeNames(points) {
