@@ -69,7 +69,7 @@ def parse_slo(text: str) -> Slo:
     if not 0 < share <= 100:
         raise UsageError(f"the share is {share:g} %", where=f"slo {text!r}", fix="Give a share above 0 and up to 100 %")
     limit = _number(form["limit"], "limit", text)
-    return Slo(form["metric"], cast("Operator", form["op"]), limit, share / 100, form["traffic"] or "")
+    return Slo(form["metric"], cast("Operator", form["op"]), limit, round(share / 100, 12), form["traffic"] or "")
 
 
 def _known(metric: str, text: str) -> None:
