@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart test check docs fuzz screenshots clean
+.PHONY: help quickstart notebooks test check docs fuzz screenshots clean
 
 help:  ## say what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -26,6 +26,9 @@ $(VENV)/.ready-test: $(VENV)/.ready
 
 quickstart: $(VENV)/.ready  ## set up, measure a real model on this machine, write report.html
 	@$(BIN)/speedqual quickstart
+
+notebooks: $(VENV)/.ready-test  ## run the notebooks with the real model, write their pages into notebooks/gallery
+	@$(BIN)/python notebooks/render.py
 
 test: $(VENV)/.ready-test  ## set up, pass the tests
 	$(BIN)/python -m pytest -m "not timing" --numprocesses auto

@@ -32,6 +32,7 @@ import speedqual as sq
 from speedqual.analysis.paired import paired_difference
 from speedqual.evalsets import check, scaffold_from_csv
 from speedqual.grading.base import grader_for
+from speedqual.grading.jsontext import find_json
 from speedqual.notebook.quickstart import Version, small_models
 from speedqual.records import Answer
 
@@ -90,32 +91,27 @@ check(folder)  # no problems: an empty list
 # ## 2. What counts as right
 #
 # The grader that the columns chose counts fields. For a payment that is not the point: a wrong amount or currency costs
-# money, a wrong due date costs a look. So five lines of your own, in `grader.py` beside the card. A grader returns
-# True, False, a number from 0 to 1 or a kind of failure, and a reason that a person can check.
+# money, a wrong due date costs a look. So five lines of your own. A grader returns True, False, a number from 0 to 1 or
+# a kind of failure, and a reason that a person can check. (To send it along with the folder, save it as `grader.py`
+# beside the card and write `grader: file:grader.py` there.)
+
 
 # %%
-grader = """\
-from speedqual.grading.jsontext import find_json
-
-
-def grade(text, item):
+def payable(text, item):
     said, right = find_json(text).value, item.target
     if not isinstance(said, dict) or "total" not in said:
         return "wrong_format", "no JSON with a total"
     if (said["total"], said.get("currency")) != (right["total"], right["currency"]):
         return "wrong_field", f"would pay {said['total']} {said.get('currency')}"
     return (1.0, "payable") if said.get("due") == right["due"] else (0.5, f"due {said.get('due')}")
-"""
-(folder / "grader.py").write_text(grader, encoding="utf-8")
-start, end = card.index("  grader:"), card.index("  tiers:")
-card = card[:start] + "  grader: file:grader.py\n" + card[end:]
-(folder / "README.md").write_text(card, encoding="utf-8")
-invoices = sq.load_evalset(folder, allow_code=True)  # the file is yours: it may run
+
+
+invoices = sq.with_grader(sq.load_evalset(folder), payable)
 invoices
 
 # %% [markdown]
 # Before any model is asked: type an answer and see what your grader makes of it. In a shell that is
-# `speedqual evalset try invoices --id inv-01 --answer answer.txt --allow-code`.
+# `speedqual evalset try invoices --id inv-01 --answer answer.txt`.
 
 # %%
 item = invoices.items[0]
@@ -172,7 +168,7 @@ for less, more in (("no example", "one example"), ("one example", "two examples"
     points = f"{100 * gain.value:+.0f} points [{100 * gain.lo:+.0f}, {100 * gain.hi:+.0f}]"
     print(f"{less} → {more}: {points}, median answer {wait[less]:,.0f} → {wait[more]:,.0f} ms")
 late = run.df[(run.df["score"] == 0.5)].groupby("candidate").size()
-print("Right amounts with a wrong or missing date:", dict(late))
+print("Right amounts with a wrong or missing date:", late.to_dict())
 
 # %% [markdown]
 # More examples are not always better. The second one here is a receipt without a due date, and it stands last, next to
@@ -200,7 +196,7 @@ print(sq.write_report(run, "invoices.html", redact=True).name)
 #
 # ```
 # speedqual evalset new invoices --from invoices.csv
-# speedqual evalset check invoices --self-test --allow-code
-# speedqual run --model openai/NAME --base-url http://127.0.0.1:8000/v1 --evalset invoices --allow-code \\
+# speedqual evalset check invoices --self-test
+# speedqual run --model openai/NAME --base-url http://127.0.0.1:8000/v1 --evalset invoices \
 #     --report invoices.html --redact
 # ```

@@ -53,7 +53,8 @@ def of_record(record: Record) -> str:
 
 def of_policy(policy: Policy) -> str:
     """Who is asked first for what, and when the other takes over."""
-    what = f"{policy.column} {', '.join(policy.values)}" if policy.column else "everything"
+    chosen = f"{policy.column} {', '.join(policy.values)}" if policy.values else "nothing"
+    what = chosen if policy.column else "everything"
     late = f"later than {policy.deadline_ms:,.0f} ms" if policy.deadline_ms else ""
     check = ("not right (perfect check)" if policy.perfect else "rejected by a check") if policy.check else ""
     when = ", ".join(reason for reason in ("failed", late, check) if reason)
