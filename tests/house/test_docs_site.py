@@ -10,6 +10,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
+from playwright.sync_api import Browser
 
 from speedqual.cli.page import page
 
@@ -41,12 +43,20 @@ class Fetched(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
+    """Built once, whichever worker comes first."""
+    root = tmp_path_factory.getbasetemp()
+    root = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
+    with FileLock(root / "site.lock"):
+        if not (root / "site" / "index.html").exists():
+            build(root / "site")
+    return root / "site"
+
+
+def build(folder: Path) -> None:
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(folder)]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr  # the configuration is strict: a warning is an error
-    return folder
 
 
 @pytest.mark.slow
@@ -75,6 +85,20 @@ def test_every_public_name_and_every_notebook_has_its_place(site: Path) -> None:
         assert name == "__version__" or f"sq.{name}" in reference, name
     names = {source.stem for source in (ROOT / "notebooks").glob("[0-9]*.py")}
     assert names and names <= {found.stem for found in (site / "notebooks").glob("*.html")}
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_a_browser_asks_for_nothing_but_files_of_the_site(site: Path, browser: Browser) -> None:
+    asked: list[str] = []
+    page = browser.new_page()
+    page.on("request", lambda request: asked.append(request.url))
+    for name in ("index.html", "api/python.html", "evalsets.html"):
+        page.goto((site / name).as_uri())
+        page.wait_for_load_state("networkidle")
+    page.close()
+    assert len(asked) > 5
+    assert [url for url in asked if not url.startswith((site.as_uri(), "data:", "blob:"))] == []
 
 
 def test_the_page_of_the_command_line_is_what_help_says() -> None:
