@@ -28,8 +28,10 @@ from speedqual.running.load.shards_processes import WORKER
 __all__ = ["DaskMember", "dask_workers"]
 
 CONNECT_S = 10.0
-TRIPS = 12
-"""Round trips by which a clock is measured."""
+START_S = 60.0
+"""How long a worker may take to import speedqual and start the process that sends."""
+TRIPS, TRIPS_MOST, GOOD_NS = 12, 60, 1_000_000
+"""Round trips by which a clock is measured: so many, and up to so many more until one is that quick."""
 LOOK_S = 0.5
 """How often home looks whether all workers are still there."""
 
@@ -96,9 +98,11 @@ class DaskMember:
 
     async def offset(self) -> Offset:
         """The middle of the quickest of some round trips, ± half of it."""
-        trips = [await self._trip() for _ in range(TRIPS)]
+        trips: list[tuple[int, int]] = []
+        while len(trips) < TRIPS or (len(trips) < TRIPS_MOST and min(trips)[0] > GOOD_NS):
+            trips.append(await self._trip())
         took_ns, ns = min(trips)
-        return Offset(ns, (took_ns + 1) // 2, TRIPS)
+        return Offset(ns, (took_ns + 1) // 2, len(trips))
 
     async def _trip(self) -> tuple[int, int]:
         before_ns = time.perf_counter_ns()
@@ -170,15 +174,29 @@ async def _carried(client: Any, address: str) -> AsyncIterator[list[DaskMember]]
     ]
     watch = asyncio.create_task(_watch(client, members))
     try:
-        async with asyncio.timeout(CONNECT_S):
-            for _ in names:
-                await started.get()
+        await _started(tasks, started)
         yield list(members.values())
     finally:
         watch.cancel()
         await asyncio.gather(*(member.close() for member in members.values()), watch, return_exceptions=True)
         await client.cancel(tasks, force=True)
         client.unsubscribe_topic(topic)
+
+
+async def _started(tasks: list[Any], started: asyncio.Queue[str]) -> None:
+    """Return when every task has started its process. Raises UnreachableError for one that cannot."""
+    try:
+        async with asyncio.timeout(START_S):
+            while started.qsize() < len(tasks):
+                broken = next((task for task in tasks if task.status == "error"), None)
+                if broken is not None:
+                    fault = await broken.exception()
+                    fix = "Install this version of speedqual where the workers run"
+                    raise UnreachableError(f"a Dask worker cannot begin ({type(fault).__name__}: {fault})", fix=fix)
+                await asyncio.sleep(0.05)
+    except TimeoutError:
+        fix = "See whether its workers are busy with other tasks"
+        raise UnreachableError("the Dask workers do not begin", fix=fix) from None
 
 
 async def _watch(client: Any, members: dict[str, DaskMember]) -> None:
