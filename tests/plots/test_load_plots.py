@@ -34,7 +34,6 @@ def test_a_light_figure_has_words_and_numbers(name: str) -> None:
     result = result_of(name)
     figure = display.render("plot", result)
     assert result.verdict in figure.alt_text and len(figure.numbers)
-    assert to_svg(figure).startswith("<svg")
 
 
 @pytest.mark.parametrize("name", RESULTS)

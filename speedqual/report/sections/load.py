@@ -12,7 +12,7 @@ from speedqual.report.page import Part, fill
 from speedqual.report.phrases import translated
 from speedqual.report.tables import Cell, Head, Row, Table, between, text, value
 
-__all__ = ["section", "sentences"]
+__all__ = ["levels_table", "section", "sentences"]
 
 Line = Mapping[Any, Any]
 _COLUMNS = ("requests", "rate", "in_flight", "throughput", "ttft", "e2e", "client", "ended")
@@ -27,7 +27,7 @@ def section(context: Context) -> Part | None:
         "load.html.j2",
         context.words,
         lines=list(sentences(context)),
-        table=_levels(context),
+        table=levels_table(context),
         figures=list(_figures(context)),
     )
     return Part("load", context.words("load.heading"), body)
@@ -114,7 +114,8 @@ def _workers(context: Context, workers: list[Line]) -> str:
     return said + (context.words("load.workers_lost", n=lost) if lost else "")
 
 
-def _levels(context: Context) -> Table:
+def levels_table(context: Context) -> Table:
+    """Every level with its figures, what taints them and how it ended."""
     assert context.load is not None
     rows = context.load.levels.table.to_dict("records")
     words, many = context.words, several(rows)

@@ -19,7 +19,7 @@ from speedqual.report.loads import CLIMBED
 from speedqual.report.page import Part, fill
 from speedqual.report.tables import Head, Row, Table, value
 
-__all__ = ["section"]
+__all__ = ["named_rows", "section"]
 
 _LEAST = 20  # complete replies from which a tail is worth a figure
 _STREAMS = 6
@@ -36,7 +36,7 @@ def section(context: Context) -> Part | None:
 
 
 def _tails(context: Context) -> Iterator[dict[str, Any]]:
-    rows = _named_rows(context)
+    rows = named_rows(context)
     counts = rows[rows["outcome"] == "ok"].groupby("candidate").size()
     enough = rows[rows["candidate"].isin(counts.index[counts >= _LEAST])]
     try:
@@ -60,7 +60,7 @@ def _tails(context: Context) -> Iterator[dict[str, Any]]:
     )
 
 
-def _named_rows(context: Context) -> pd.DataFrame:
+def named_rows(context: Context) -> pd.DataFrame:
     """Of a load test the requests in the windows of its climbed layers, by level; else the run's, by candidate."""
     load = context.load
     if load is None:
