@@ -116,15 +116,17 @@ class Context:
         """Replayed between plain candidates (a route that was measured is no lane of another): the fast lane of the
         verdict where there is one, and the best."""
         plain = self.main[self.main["endpoint"] != ENDPOINT]
-        names = [str(name) for name in self.board["candidate"] if name in set(plain["candidate"])]
-        if not self.scored or len(names) < 2:
+        if not self.scored or plain["candidate"].nunique() < 2:
             return None
+        names = [str(name) for name in self.board["candidate"] if name in set(plain["candidate"])]
         fast = None if self.frontier is None else self.frontier.recommended
         return _made(Routing(fast=fast if fast in names[1:] else ""), plain)
 
     @cached_property
     def paired(self) -> Any:
         """Every candidate that answered against the one of the highest quality, on the same items."""
+        if not self.scored:
+            return None
         graded = self.main[self.main["outcome"].isin(GRADED_OUTCOMES) & self.main["score"].notna()]
         answered = graded.groupby("candidate")["item"].nunique()
         names = [str(name) for name in self.board["candidate"] if answered.get(name, 0) > 1]
