@@ -26,6 +26,8 @@ ITEMS = 40
 # %%
 from dataclasses import replace
 
+from IPython.display import Markdown
+
 import speedqual as sq
 from speedqual.analysis.canary import Canary
 from speedqual.analysis.gate import margins_from
@@ -92,7 +94,7 @@ if quality["result"] == "inconclusive" and quality["n_needed"] == quality["n_nee
 # The same as a comment for a pull request. From a shell: `speedqual compare BASE NEW`, with `--junit` for a CI server.
 
 # %%
-print(to_markdown(gate, "build without one layer"))
+Markdown(to_markdown(gate, "build without one layer"))
 
 # %% [markdown]
 # ## What it refuses
