@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from speedqual.display.safe import visible
@@ -28,6 +28,11 @@ FORMS = ("html", "md", "csv", "parquet", "json")
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _ANALYSES = ("frontier", "deadlines", "cliffs", "by_task", "routing", "paired")
+_LOAD = (
+    *("levels", "knee", "latency", "saturation", "timeline", "quality", "errors", "lengths", "prefix", "cold"),
+    "by_length",
+)
+"""The analyses of a run and of a load test, as the context names them."""
 
 
 def export(run: Run, form: str, *, redact: bool = False, lang: str = "en") -> bytes:
@@ -95,15 +100,20 @@ def to_json(run: Run, *, redact: bool = False, lang: str = "en") -> str:
     from speedqual.report.words import Words
 
     context = gather(run, Words.load(lang), redact=redact)
-    found = {name: getattr(context, name) for name in _ANALYSES}
     tree = {
         "kind": "report",
         "run": _provenance(context),
         "sentences": list(sentences(context)),
         "scoreboard": _board(context),
-        **{name: None if result is None else result.to_dict() for name, result in found.items()},
+        **_told(context, _ANALYSES),
+        "load": None if context.load is None else _told(context.load, _LOAD),
     }
     return json.dumps(tree, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def _told(analyses: Any, names: Iterable[str]) -> dict[str, Any]:
+    found = {name: getattr(analyses, name) for name in names}
+    return {name: None if result is None else result.to_dict() for name, result in found.items()}
 
 
 def _board(context: Context) -> list[dict[str, Any]]:

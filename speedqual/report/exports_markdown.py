@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from speedqual.display import numbers
 from speedqual.display.safe import visible
+from speedqual.report.tables import Cell
 from speedqual.report.words import Words
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def _lines(context: Context) -> Iterator[str]:
     yield ""
     yield from _board(context)
     yield from _ladders(context)
+    yield from _load(context)
     yield from _failures(context)
     yield from _how(context)
 
@@ -88,6 +90,26 @@ def _rung(rung: dict[str, Any], step: dict[str, Any] | None) -> list[str]:
     if step is not None and step["drop"] is not None:
         drop = f"{numbers.points(step['drop'])} [{numbers.points(step['drop_lo'])}, {numbers.points(step['drop_hi'])}]"
     return [code(rung["rung"]), _with_bounds(rung, "quality"), drop]
+
+
+def _load(context: Context) -> Iterator[str]:
+    """What a load test shows, level by level, folded away."""
+    from speedqual.report.sections.load import levels_table, sentences
+
+    if context.load is None or context.load.levels is None:
+        return
+    table = levels_table(context)
+    yield from _open(context.words("load.heading"))
+    yield from (f"- {prose(sentence)}" for sentence in sentences(context))
+    yield ""
+    heads = [table.first, *(prose(head.text) for head in table.head)]
+    yield from _table(heads, ([code(row.name), *map(_cell, row.cells)] for row in table.rows))
+    yield from ("", "</details>", "")
+
+
+def _cell(cell: Cell) -> str:
+    """A cell of a page in one line."""
+    return prose(" · ".join([cell.text, *cell.small]))
 
 
 def _failures(context: Context) -> Iterator[str]:
