@@ -75,8 +75,8 @@ for row in frontier.table.sort_values("e2e_ms").itertuples():
 # %% [markdown]
 # ## Where quality falls
 #
-# The ladder is the same model with more and more of it left out. The tool calls a step a cliff only when no smooth
-# trend explains it; with this few items it says that it cannot tell, and gives the drop with its interval.
+# The ladder is the same model with more and more of it left out. A step is called a cliff only when no smooth trend
+# explains it. With this few items that is seldom shown; then the step has a milder name, and its interval says why.
 
 # %%
 sq.Cliffs()(run)

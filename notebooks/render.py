@@ -64,7 +64,7 @@ def main(wanted: list[str]) -> None:
     for source in SOURCES:
         if not wanted or source.stem.startswith(tuple(wanted)):
             with tempfile.TemporaryDirectory() as folder:
-                done = execute(source, Path(folder), {"ENGINE": "local"}, timeout_s=600)
+                done = execute(source, Path(folder), {"ENGINE": "local"}, timeout_s=1800)
             target = GALLERY / f"{source.stem}.html"
             target.write_text(page(done, source.stem), encoding="utf-8")
             print(f"{target.name}\t{target.stat().st_size / 1000:.0f} kB")
