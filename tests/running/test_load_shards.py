@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -21,7 +22,9 @@ from speedqual.records import Candidate, Record
 from speedqual.running import Run
 from speedqual.running.load import BreakerRule, Level, LoadPlan
 from speedqual.running.load.shards_crew import Offset
+from speedqual.running.load.shards_messages import Broke
 from speedqual.running.load.shards_processes import WORKER
+from speedqual.running.load.shards_worker import _frame
 from speedqual.running.load.tester import load_test
 from speedqual.running.settings import Limits, Retry
 from speedqual.running.watching import RunEvent, TrialFinished, TrialStarted
@@ -187,6 +190,19 @@ def test_a_process_ends_when_home_is_gone() -> None:
     worker = subprocess.Popen([sys.executable, "-m", WORKER], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     said, _ = worker.communicate(b"", timeout=30)
     assert (worker.returncode, said) == (0, b"")
+
+
+async def test_a_fault_in_a_process_comes_home_as_itself(url: str, tmp_path: Path) -> None:
+    one = level("users", "users:2", n=4, items=("nobody",))
+    with pytest.raises(UsageError, match="long-input-100 has no item 'nobody'"):
+        await loaded(url, [one], tmp_path / "run", processes=2)
+    assert children() == []
+
+
+def test_what_cannot_be_sent_home_is_told_in_words() -> None:
+    frame = _frame(lambda: lambda: None)  # no pickle of that
+    broke = pickle.loads(frame[8:])
+    assert isinstance(broke, Broke) and "a process of the load test broke" in str(broke.fault)
 
 
 async def test_slips_are_told_before_anything_is_sent(url: str, tmp_path: Path) -> None:

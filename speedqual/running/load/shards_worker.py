@@ -11,6 +11,7 @@ import queue
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import replace
@@ -21,6 +22,7 @@ import speedqual
 from speedqual.clock import SystemClock
 from speedqual.endpoints.access import scrub_bytes
 from speedqual.endpoints.client import Client
+from speedqual.errors import SpeedqualError
 from speedqual.records import Attempt, Event, Record
 from speedqual.running.codec import pack
 from speedqual.running.limits import Budget
@@ -86,11 +88,26 @@ class _Outbox:
             batch += [self._queue.get() for _ in range(self._queue.qsize())]
             ended = None in batch
             try:
-                self._pipe.write(b"".join(to_frame(make()) for make in batch if make is not None))
+                self._pipe.write(b"".join(_frame(make) for make in batch if make is not None))
                 self._pipe.flush()
             except OSError:  # home is gone
                 return
             time.sleep(BATCH_S)  # few big writes: each wakes home once
+
+
+def _frame(make: Callable[[], Any]) -> bytes:
+    try:
+        return to_frame(make())
+    except Exception as fault:
+        return to_frame(_broke(fault))
+
+
+def _broke(fault: Exception) -> Broke:
+    """What goes home of a fault; one that nobody raised on purpose is told here with its whole trace."""
+    if isinstance(fault, SpeedqualError):
+        return Broke(fault)
+    traceback.print_exception(fault)
+    return Broke(RuntimeError(f"a process of the load test broke: {type(fault).__name__}: {fault}"))
 
 
 class _Home:
@@ -240,7 +257,7 @@ async def _serve(outbox: _Outbox) -> None:
     except (_HomeIsGone, StopAsyncIteration):
         pass
     except Exception as fault:
-        outbox.put(Broke(fault))
+        outbox.put(_broke(fault))
 
 
 def main() -> None:
