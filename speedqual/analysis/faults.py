@@ -130,7 +130,8 @@ def suspicious_groups(table: Table, column: str = "cluster", least: int = 20) ->
     found = []
     for j, name in enumerate(table.names):
         others = [k for k in range(len(table.names)) if k != j]
-        easier = _logit(np.nanmean(score[:, others], axis=1)) - _logit(overall[others].mean())
+        known = pd.Series(overall[others]).mean()  # a candidate that never answered tells nothing
+        easier = _logit(mean.iloc[:, others].mean(axis=1).to_numpy(float)) - _logit(known)
         expected = _expit(_logit(overall[j]) + easier)
         for i in np.flatnonzero((n[:, j] >= least) & (score[:, j] < expected - 0.3)):
             weaker = [k for k in others if overall[k] < overall[j] and score[i, k] > score[i, j]]

@@ -24,7 +24,9 @@ from speedqual.analysis import (
     RunTimeline,
     Saturation,
 )
+from speedqual.analysis.faults import suspicious_groups
 from speedqual.analysis.load.levels import little
+from speedqual.analysis.tidy import tidy
 from speedqual.errors import UsageError
 
 PROMISE = ("ttft_ms < 400 @ 95%",)
@@ -152,3 +154,14 @@ def test_layers_are_kept_apart() -> None:
     table = Levels()(everything()).table
     assert set(table["layer"]) == {"concurrency", "long_input", "prefix", "cold"}
     assert list(dict.fromkeys(Saturation()(everything()).table["layer"])) == ["concurrency"]
+
+
+def test_candidates_that_never_answer_hide_no_other_and_warn_of_nothing() -> None:
+    rows = [("good", f"i{i}", f"c{i % 4}", "ok", 1.0) for i in range(120)]
+    rows += [("gone", f"i{i}", f"c{i % 4}", "timeout", np.nan) for i in range(120)]
+    columns = ["candidate", "item", "cluster", "outcome", "score"]
+    assert suspicious_groups(tidy(pd.DataFrame(rows, columns=columns))) == []
+    weak = [("weak", f"i{i}", f"c{i % 4}", "ok", 0.5) for i in range(120)]
+    odd = [(who, item, group, out, 0.0 if who == "good" and group == "c1" else y) for who, item, group, out, y in rows]
+    (found,) = suspicious_groups(tidy(pd.DataFrame(odd + weak, columns=columns)))
+    assert found.startswith("grader fault suspected: good scores 0 % in c1")
