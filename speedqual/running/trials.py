@@ -7,8 +7,8 @@ import sys
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
-from functools import partial
-from typing import Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 from speedqual.clock import Clock
 from speedqual.endpoints.deadlines import Deadlines
@@ -22,9 +22,11 @@ from speedqual.running.route import Route, known_before
 from speedqual.running.route_metrics import measure_route
 from speedqual.running.session import Session
 from speedqual.running.settings import Settings
-from speedqual.running.structure import Checks
 from speedqual.running.watching import Started, TrialFinished, TrialStarted, Watchers
 from speedqual.timing import measure
+
+if TYPE_CHECKING:
+    from speedqual.running.structure import Checks
 
 __all__ = ["Trials"]
 
@@ -45,11 +47,18 @@ class Trials:
         self.client, self.plan, self.settings, self.session = client, plan, settings, session
         self.watchers, self.clock = watchers, clock
         self.budget = Budget(settings.limits)
-        self._prices, self._checks = prices, Checks()
+        self._prices = prices
         self._deadlines = {name: _within(settings.deadlines, evalset) for name, evalset in plan.evalsets.items()}
         self._items: dict[str, dict[str, Item]] = {
             name: {item.id: item for item in evalset.items} for name, evalset in plan.evalsets.items()
         }
+
+    @cached_property
+    def _checks(self) -> Checks:
+        """Only routes need them, and with them the graders."""
+        from speedqual.running.structure import Checks
+
+        return Checks()
 
     @asynccontextmanager
     async def open(self, n_trials: int) -> AsyncIterator[None]:
