@@ -32,6 +32,7 @@ class Journal:
     def __init__(self, layout: Layout, session: int, scrub: Callable[[bytes], bytes]) -> None:
         self._layout, self._session, self._scrub = layout, session, scrub
         self._queue: queue.SimpleQueue[Record | Packed | None] = queue.SimpleQueue()
+        self._looking = asyncio.Lock()
         self._failure: Exception | None = None
         try:
             self._events = _Appender(layout.segment(session))
@@ -47,9 +48,11 @@ class Journal:
         self._queue.put(record)
 
     async def room(self) -> None:
-        """Return when few records wait, so that memory stays bounded on a slow disk."""
-        while self._queue.qsize() > BACKLOG and self._failure is None:  # noqa: ASYNC110  # the writer is a thread
-            await asyncio.sleep(0.005)
+        """Return when few records wait, so that memory stays bounded on a slow disk. However many ask, one looks."""
+        if self._queue.qsize() > BACKLOG:
+            async with self._looking:
+                while self._queue.qsize() > BACKLOG and self._failure is None:  # noqa: ASYNC110  # a thread writes
+                    await asyncio.sleep(0.005)
         self._raise_failure()
 
     def close(self) -> None:

@@ -64,6 +64,34 @@ def test_closing_writes_and_syncs_what_waits(layout):
     assert all(len(events) == 1 and events[0] for events in whole)
 
 
+async def test_however_many_wait_for_the_disk_one_of_them_looks(layout, monkeypatch):
+    """500 replies that each looked every 5 ms would take the loop from those still to come."""
+    gate, write, looks = threading.Event(), journal.Journal._write, 0
+
+    def slow(self, one):
+        gate.wait(10)
+        write(self, one)
+
+    async def look(delay):
+        nonlocal looks
+        looks += 1
+        await real(delay)
+
+    real = asyncio.sleep
+    monkeypatch.setattr(journal.Journal, "_write", slow)
+    monkeypatch.setattr(journal.asyncio, "sleep", look)
+    kept = Journal(layout, 0, bytes)
+    for k in range(200):
+        kept.put(record(k))
+    waiting = [asyncio.create_task(kept.room()) for _ in range(500)]
+    await real(0.05)
+    assert not any(one.done() for one in waiting)
+    gate.set()
+    await asyncio.gather(*waiting)
+    assert 1 <= looks < 500
+    kept.close()
+
+
 async def test_asking_waits_while_the_disk_is_behind(layout, monkeypatch):
     gate, write = threading.Event(), journal.Journal._write
 
