@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -150,7 +152,11 @@ def _lasting(text: str, like: Level, options: dict[str, Any]) -> Level:
 
 
 def _mixed(texts: tuple[str, ...]) -> list[str]:
-    """Classes of traffic go into one level together, everything else is a level of its own."""
+    """Classes of traffic go into one level together, everything else is a level of its own.
+
+    The path of a trace is told from here: no manifest names a folder of its owner.
+    """
+    texts = tuple(re.sub(r"(?<=trace:)/[^,]+", lambda path: os.path.relpath(path[0]), text) for text in texts)
     classes = [text for text in texts if "=" in text.split(":", 1)[0]]
     alone = [text for text in texts if text not in classes]
     return [*alone, *([" + ".join(classes)] if classes else [])]

@@ -105,6 +105,16 @@ def test_the_layered_plan_is_printed_by_a_dry_run_and_nothing_is_sent(call) -> N
     assert not Path("runs").exists()
 
 
+def test_a_trace_is_sent_to_its_end_and_its_folder_is_not_told(call, endpoint: str, tmp_path: Path) -> None:
+    path = tmp_path / "trace.csv"
+    path.write_text("arrival_s,input_tokens,output_tokens\n0,60,5\n0.2,120,5\n0.3,60,5\n", encoding="utf-8")
+    said = call(*_load(endpoint, "--arrivals", f"trace:{path}", "--no-grade"))
+    assert said.code == 0, said.out + said.err
+    assert len(Run.open("r")) == 3
+    assert str(tmp_path) not in Path("r/manifest.json").read_text(encoding="utf-8")
+    assert Run.open("r").df["evalset"].unique().tolist() == ["trace"]
+
+
 def test_a_dry_run_says_which_levels_have_no_number(call, bare_set: Path) -> None:
     who = ("load", "--model", "openai/x", "--base-url", "http://127.0.0.1:9/v1", "--dry-run", "--evalset", bare_set)
     said = call(*who, "--users", "2", "--rate", "5", "--pattern", "constant", "--duration", "4")
