@@ -48,10 +48,17 @@ def level(name: str, arrivals: str, **how: Any) -> Level:
     return Level(layer="arrivals", name=name, x=1, unit="users", arrivals=arrivals, evalset=SET.name, **how)
 
 
+def children() -> list[psutil.Process]:
+    return [one for one in psutil.Process().children() if WORKER in one.cmdline()]
+
+
 async def loaded(url: str, levels: list[Level], folder: Path, *, model: str = "m", **how: Any) -> Run:
     plan = LoadPlan(levels=tuple(levels), **({"breaker": how.pop("breaker")} if "breaker" in how else {}))
     candidate = Candidate(name="m", model=model, base_url=url)
-    return await load_test([candidate], plan, evalsets=[SET], folder=folder, environ={}, **how)
+    try:
+        return await load_test([candidate], plan, evalsets=[SET], folder=folder, environ={}, **how)
+    finally:
+        assert children() == []  # no process is left behind, however it ended
 
 
 def identity(record: Record) -> tuple[Any, ...]:
@@ -83,29 +90,20 @@ async def test_two_processes_keep_the_records_of_one(url: str, tmp_path: Path) -
     assert two.manifest["n_done"] == two.manifest["n_trials"] == one.manifest["n_done"]
 
 
-async def test_each_process_speaks_for_its_client(url: str, tmp_path: Path) -> None:
+async def test_shards_start_together_and_each_process_speaks_for_its_client(url: str, tmp_path: Path) -> None:
     run = await loaded(url, [level("rate", "constant:40", duration_s=0.5)], tmp_path / "run", processes=2)
     (entry,) = run.manifest["load"]["levels"]
+    at_ms = sorted(record.trial.t_sched_ns / 1e6 - entry["start_ms"] for record in run.records)
+    assert at_ms == pytest.approx([25.0 * number for number in range(20)], abs=1e-3)
+    for record in run.records:
+        line = record.last.timeline
+        assert line.t_sched is not None and line.t_send is not None and line.t_sched <= line.t_send
     each = entry["client"]["processes"]
     assert {one["name"] for one in each} == {"process 1", "process 2"}
     for figure in ("loop_lag_p99_ms", "sched_lag_p99_ms", "cpu_share"):
         assert entry["client"][figure] == max(one[figure] for one in each)
     assert run.manifest["sessions"][-1]["client"]["requests"] == 20
     assert [worker["lost"] for worker in run.manifest["load"]["workers"]] == [False, False]
-
-
-async def test_shards_start_together_and_keep_the_schedule(url: str, tmp_path: Path) -> None:
-    run = await loaded(url, [level("rate", "constant:50", duration_s=0.4)], tmp_path / "run", processes=2)
-    (entry,) = run.manifest["load"]["levels"]
-    at_ms = sorted(record.trial.t_sched_ns / 1e6 - entry["start_ms"] for record in run.records)
-    assert at_ms == pytest.approx([20.0 * number for number in range(20)], abs=1e-3)
-    for record in run.records:
-        line = record.last.timeline
-        assert line.t_sched is not None and line.t_send is not None and line.t_sched <= line.t_send
-
-
-def children() -> list[psutil.Process]:
-    return [one for one in psutil.Process().children() if WORKER in one.cmdline()]
 
 
 class Kills:
@@ -179,11 +177,6 @@ async def test_the_breaker_counts_the_faults_of_all_processes(url: str, tmp_path
     (entry,) = run.manifest["load"]["levels"]
     assert entry["ended"] == "breaker" and "requests in a row failed" in entry["why"]
     assert 10 <= entry["n_sent"] <= 30
-
-
-async def test_no_process_is_left_behind(url: str, tmp_path: Path) -> None:
-    await loaded(url, [level("users", "users:2", n=4)], tmp_path / "run", processes=3)
-    assert children() == []
 
 
 def test_a_process_ends_when_home_is_gone() -> None:
