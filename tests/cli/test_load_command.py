@@ -169,6 +169,8 @@ def test_progress_says_the_end_of_each_level(call, endpoint: str, bare_set: Path
         (("--rate", "5,9", "--find-knee"), ("needs an SLO",)),
         (("--rate", "5,9", "--users", "1,2", "--find-knee", "--slo", "ttft_ms < 3"), ("not both",)),
         (("--layers", "cald"), ("'cald'", "cold")),
+        (("--users", "1", "--slo", "batch: ttft_ms < 3"), ("'batch'", "batch=poisson:5")),
+        (("--users", "1", "--evalset", "batch=extraction"), ("'batch'", "batch=poisson:5")),
         (("--users", "1", "--evalset", "extraction", "--evalset", "facts"), ("2 eval sets",)),
         (("--users", "1", "--evalset", "nowhere"), ("nowhere",)),
     ],

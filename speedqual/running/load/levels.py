@@ -8,7 +8,7 @@ from typing import Literal
 
 from speedqual.errors import UsageError
 from speedqual.records import Plain
-from speedqual.running.arrivals import Arrivals, OpenLoop, arrivals
+from speedqual.running.arrivals import Arrivals, Mixed, OpenLoop, Trace, arrivals
 
 __all__ = ["Level", "Unit"]
 
@@ -71,6 +71,14 @@ class Level(Plain):
     def how(self) -> Arrivals:
         """The arrivals themselves."""
         return arrivals(self.arrivals)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes of its traffic; empty = one without a name."""
+        how = self.how
+        if isinstance(how, Mixed):
+            return tuple(one.name for one in how.classes)
+        return tuple(dict.fromkeys(row.traffic for row in how.rows if row.traffic)) if isinstance(how, Trace) else ()
 
     @property
     def sets(self) -> tuple[str, ...]:

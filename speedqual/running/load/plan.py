@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from speedqual.errors import UsageError
@@ -44,8 +45,24 @@ class LoadPlan(Plain):
                 fix = "Give each level of a layer a name of its own"
                 raise UsageError(f"{times} levels of {layer} are named {name!r}", where="load plan", fix=fix)
 
+        self._check_classes()
+
+    def _check_classes(self) -> None:
+        classes = {name for level in self._all() for name in level.classes}
+        named = [(slo.traffic, f"slo {str(slo)!r}") for slo in self.slos]
+        named += [(name, "eval set of a class") for level in self._all() for name in level.traffic_sets or ()]
+        for name, where in named:
+            if name and name not in classes:
+                known = ", ".join(sorted(classes))
+                fix = f"Classes of traffic: {known}" if known else "Name classes: --arrivals batch=poisson:5"
+                raise UsageError(f"no request is of the class {name!r}", where=where, fix=fix)
+
+    def _all(self) -> Iterator[Level]:
+        yield from self.levels
+        if self.search is not None:
+            yield self.search.level
+
     @property
     def sets(self) -> tuple[str, ...]:
         """Every eval set that is asked from."""
-        searched = () if self.search is None else self.search.level.sets
-        return tuple(dict.fromkeys([*(name for level in self.levels for name in level.sets), *searched]))
+        return tuple(dict.fromkeys(name for level in self._all() for name in level.sets))
