@@ -133,7 +133,7 @@ def _verdict(out: pd.DataFrame, cliffs: CliffsResult | None) -> str:
     parts = []
     for (candidate, layer), rows in out.groupby(["candidate", "layer"], sort=False):
         low, high = rows.iloc[0], rows.iloc[-1]
-        span = f"{100 * low['delivered']:.0f} at {low['level']}, {100 * high['delivered']:.0f} at {high['level']}"
-        parts.append(f"{candidate}, {layer}: quality delivered {span}")
+        ends = [f"{100 * row['delivered']:.0f} % at {row['level']}" for row in (low, high)]
+        parts.append(f"{candidate}, {layer}: quality delivered {', '.join(dict.fromkeys(ends))}")
     text = "; ".join(parts) + "."
     return text if cliffs is None else f"{text} {cliffs.verdict}"

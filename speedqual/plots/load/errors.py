@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from matplotlib.ticker import FixedLocator
 
 from speedqual.analysis.load.errors import LoadErrorsResult
 from speedqual.display.numbers import percent
@@ -39,6 +40,7 @@ def plot(result: LoadErrorsResult, *, style: str | Style = "light", lang: str = 
         ax.set_ylim(-0.6, max(1, len(wide)) - 0.4)
         ax.grid(visible=False, axis="y")
         percent_ticks(ax.xaxis)
+        ax.xaxis.set_major_locator(FixedLocator([t for t in ax.get_xticks() if 0 <= t <= 1]))
         ax.set_xlabel(look.say(f"load.failed_{_of(result)}"))
         if title:
             ax.set_title(title, loc="left")

@@ -52,8 +52,9 @@ def level_axis(ax: Axes, rows: pd.DataFrame, say: PlotWords) -> None:
     ax.xaxis.set_major_locator(FixedLocator(at))
     ax.xaxis.set_major_formatter(FixedFormatter([_number(v) for v in at]))
     ax.xaxis.set_minor_locator(NullLocator())
-    unit = rows["unit"].iloc[0].replace("/", "_per_").replace(" ", "_")
-    ax.set_xlabel(say.known(f"load.axis_{unit}", rows["unit"].iloc[0]))
+    unit = str(rows["unit"].iloc[0])
+    by_unit = say.known(f"load.axis_{unit.replace('/', '_per_')}", unit)
+    ax.set_xlabel(say.known(f"load.axis_{rows['layer'].iloc[0]}", by_unit))
 
 
 def _apart(xs: np.ndarray, least: float, *, log: bool) -> list[float]:

@@ -123,8 +123,19 @@ def levels_table(context: Context) -> Table:
     states = _states(context)
     if states:
         head.insert(1, Head(words("load.col_goodput")))
-    lines = [Row(place_name(context, row, many=many), tuple(_cells(context, row, states))) for row in rows]
+    lines = [Row(_placed(context, row, many=many), tuple(_cells(context, row, states))) for row in rows]
     return Table(words("load.levels"), head, lines, caption=words("load.levels_caption"), first=words("load.level"))
+
+
+_UNTOLD = ("short_text", "long_input", "long_output")
+
+
+def _placed(context: Context, row: Line, *, many: bool) -> str:
+    """A level, with its layer where the level's name does not tell it: "output length, 2,000 tokens"."""
+    name = place_name(context, row, many=many)
+    if row["layer"] not in _UNTOLD:
+        return name
+    return context.words("load.place", candidate=context.words(f"load.layer_{row['layer']}"), level=name)
 
 
 def _states(context: Context) -> dict[tuple[str, str, str], Line]:
@@ -154,7 +165,7 @@ def _cells(context: Context, row: Line, states: Mapping[tuple[str, str, str], Li
 
 def _goodput(context: Context, row: Line | None) -> Cell:
     if row is None or numbers.missing(row["goodput"]):
-        return text(numbers.DASH)
+        return value(numbers.DASH, None)
     bounds = between(numbers.share(row["lo"]), numbers.share(row["hi"]))
     unknown = context.words("load.undetermined", n=row["undetermined"]) if row["undetermined"] else ""
     return value(numbers.share(row["goodput"]), row["goodput"], bounds, context.words(f"load.{row['state']}"), unknown)

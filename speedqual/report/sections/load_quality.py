@@ -55,7 +55,8 @@ def _said(context: Context, result: Any) -> Iterator[str]:
             "from": named(context, low), "to": named(context, high),
             "quality_from": numbers.score(low["delivered"]), "quality_to": numbers.score(high["delivered"]),
         }  # fmt: skip
-        said = words("load_quality.said", candidate=context.called(candidate), **ends)
+        key = "load_quality.said" if len(part) > 1 else "load_quality.said_one"
+        said = words(key, candidate=context.called(candidate), **ends)
         label = labels.get(f"{candidate} · {layer}")
         yield said if label is None else said + words("load.join") + _label(context, label)
 
