@@ -65,6 +65,15 @@ _STOP = frozenset(
 _OR = re.compile(r"^\W*(?:yes|no) (?:and|or) (?:yes|no)\b|\byes or no\b|是也不是", re.IGNORECASE)
 
 
+_UNDECIDED = re.compile(
+    r"\beither\b.{1,80}\bor\b.{0,40}\bnot\b"
+    r"|\b(?:cannot|can't|neither can|could not) be (?:confirmed|determined|known|told)\b"
+    r"|可能.{1,20}也可能(?:不|没)|是否.{0,20}(?:无法|不能)(?:确定|判断)",
+    re.IGNORECASE,
+)
+"""A reply that keeps both sides open."""
+
+
 def judge_boolean(value: Any, aliases: tuple[str, ...], asked: str, parts: tuple[str, ...]) -> tuple[str, str, str]:
     """Status, reason and the words that decided."""
     want = read("boolean", value).value
@@ -89,13 +98,21 @@ def _said(parts: tuple[str, ...], aliases: tuple[str, ...], asked: str, want: bo
                 return meaning, match.group().strip()
         if part is parts[0] and len(parts) > 1 and asked and (stance := _stance(parts, asked)) is not None:
             return stance, part
+    if any(map(_UNDECIDED.search, parts)):
+        return None, parts[-1]
+    parts = tuple(part for part in parts if not _is_question(part)) or parts[:1]
     folded = fold(" ".join(parts))
     for alias in aliases:
         at = folded.find(fold(alias))
         if at >= 0:
-            return (want if stance_at(folded, at, at + len(fold(alias))) == "affirmed" else not want), alias
+            said = stance_at(folded, at, at + len(fold(alias)))
+            return (None if said == "asked" else (said == "affirmed") is want), alias
     stance = _stance(parts, asked) if asked else None
     return stance, parts[0][:60]
+
+
+def _is_question(part: str) -> bool:
+    return part.rstrip(" \"'”）)").endswith(("?", "？"))
 
 
 def _goes_on_otherwise(body: str, match: re.Match[str], meaning: bool) -> bool:
@@ -116,6 +133,8 @@ def _stance(parts: tuple[str, ...], asked: str) -> bool | None:
     """Whether the reply affirms the question's words or denies them; None when it does not repeat enough of them."""
     question = _words(asked)
     for part in parts:
+        if _is_question(part):
+            continue
         if question and len(question & _words(part)) * 2 >= len(question):
             return (negations(part) + negations(asked)) % 2 == 0
     return None

@@ -267,6 +267,7 @@ def _choice_text(letter: str, gold: str, text: str, choices: tuple[str, ...]) ->
     folded = fold(text)
     named = [c for c in choices if re.search(rf"(?<!\w){re.escape(fold(c))}(?!\w)", folded)]
     named = [c for c in named if not any(c != o and fold(c) in fold(o) for o in named)]
+    named = [c for c in named if len(c) > 1 or len(folded) <= 30 or re.search(f"[\"“'「]{re.escape(c)}[\"”'」]", text)]
     if len(named) != 1:
         return Finding("ambiguous" if named else "missing", "no single choice is named", ", ".join(named))
     want = _text_of(letter, choices) if len(letter) == 1 else fold(gold)

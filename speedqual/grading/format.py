@@ -74,15 +74,22 @@ def _best_share(text: str, rules: list[tuple[str, Check]], kept: int) -> float:
     return max([kept, *counts]) / len(rules)
 
 
-_FENCE = re.compile(r"\A\s*(?:`{3,}|~{3,})[^\n]*\n(.*?)\n?[ \t]*(?:`{3,}|~{3,})\s*\Z", re.DOTALL)
+_OPENS, _CLOSES = re.compile(r"\s*(?:`{3,}|~{3,})"), re.compile(r"[ \t]*(?:`{3,}|~{3,})[ \t]*")
 _ANNOUNCES = re.compile(r"\A[^\n]{1,120}[:：]\s*\n+")
+
+
+def _unfenced(text: str) -> str:
+    """What stands in the fence, when the whole text is one."""
+    lines = text.strip().split("\n")
+    fenced = len(lines) > 1 and _OPENS.match(lines[0]) and _CLOSES.fullmatch(lines[-1])
+    return "\n".join(lines[1:-1]) if fenced else text
 
 
 def _variants(text: str) -> list[str]:
     """The reply without a fence around it, without its announcing first line, without emphasis; never empty."""
     bare = text[:100_000]
     announced = _ANNOUNCES.sub("", bare, count=1)
-    made = [_FENCE.sub(r"\1", one) for one in (bare, announced)]
+    made = [_unfenced(one) for one in (bare, announced)]
     made += [announced, bare.replace("*", ""), announced.replace("*", "")]
     return [one for one in dict.fromkeys(made) if one.strip() and one != text]
 

@@ -215,7 +215,31 @@ def _language(given: Mapping[str, Any]) -> Check:
     wanted = given.get("is")
     if not isinstance(wanted, str) or wanted not in LANGUAGES:
         raise Slip(f"is must be one of {', '.join(LANGUAGES)}")
-    return lambda text: "" if share_of(wanted, text) >= 0.7 else f"is not in the language {wanted}"
+    least, most = (given.get(name, default) for name, default in (("min", 0.7), ("max", 1)))
+    if not all(isinstance(share, (int, float)) and 0 <= share <= 1 for share in (least, most)):
+        raise Slip("min and max are shares from 0 to 1")
+    least = 0 if "max" in given and "min" not in given else least
+
+    def check(text: str) -> str:
+        share = share_of(wanted, text)
+        if share < least:
+            return f"is not in the language {wanted}"
+        return f"has too much of the language {wanted}" if share > most else ""
+
+    return check
+
+
+def _line_length(given: Mapping[str, Any]) -> Check:
+    """Characters of each line without spaces."""
+    exactly = given.get("exactly")
+    if isinstance(exactly, bool) or not isinstance(exactly, int) or exactly < 1:
+        raise Slip("exactly must be a whole number above 0")
+
+    def check(text: str) -> str:
+        wrong = [line for line in _lines(text) if _characters(line) != exactly]
+        return f"{len(wrong)} lines have not {exactly} characters" if wrong else ""
+
+    return check
 
 
 def _table(given: Mapping[str, Any]) -> Check:
@@ -300,7 +324,8 @@ RULES: dict[str, tuple[Callable[[Mapping[str, Any]], Check], tuple[str, ...]]] =
     "ends_with": (_ends, ("text",)),
     "one_of": (_one_of, ("texts",)),
     "case": (_case, ("is",)),
-    "language": (_language, ("is",)),
+    "language": (_language, ("is", "min", "max")),
+    "line_characters": (_line_length, ("exactly",)),
     "table": (_table, ("columns", "rows")),
     "sorted": (_sorted, ()),
     "acrostic": (_acrostic, ("text",)),

@@ -14,7 +14,10 @@ _SCRIPTS = {
 }
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _SMALL_WORDS = {
-    "en": "the a an and of to in is it that for on with as are was be this you at by or from have not they can your",
+    "en": "the a an and of to in is it that for on with as are was be this you at by or from have not they can your "
+    "no so we he she his her him its but all one out up will would there their what which who when how more if do had "
+    "has were our us my me am into than then them these some only about very may just like over also any been because "
+    "after most other new us did made said where why too here once much many few own such both each",
     "de": "der die das und ist ein eine in zu den von mit für auf nicht sich des dem im auch es sie wir ich bei aus am "
     "an was so um als wenn nach wird war hat noch zum zur oder wie man",
     "fr": "le la les de des et est un une en du dans que qui pour sur au aux avec il elle ne pas ce cette se nous vous "

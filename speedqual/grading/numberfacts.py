@@ -99,7 +99,8 @@ def _is_rival(fact: ValueFact, place: Place, parts: tuple[str, ...], known: str)
 
 def _is_article(fact: ValueFact, place: Place, parts: tuple[str, ...]) -> bool:
     """``一个``, ``one of them``: no count, unless the question counts in this measure or there is nothing else."""
-    if place.text.lower() not in ("一", "one", "a") or _nothing_else(parts) or _is_bare_reply(parts):
+    letters = sum(map(str.isalnum, "".join(parts)))
+    if place.text.lower() not in ("一", "one", "a") or _nothing_else(parts) or letters <= 6:
         return False
     measure = place.unit[:1]
     return not (measure and re.search(rf"(?:几|多少){re.escape(measure)}|how many {re.escape(place.unit)}", fact.asked))
@@ -184,7 +185,7 @@ def _between(parts: tuple[str, ...], first: Place, second: Place) -> str | None:
 _HAN_UNIT = re.compile(r"^[^\s,，。或还可也至到]{0,2}?(?:左右|上下)?(?=[\s,，。或还可也至到]|$)")
 
 
-_WORDS = re.compile(r"[A-Za-z]{3,}|[\u4e00-\u9fff]{2,}")
+_WORDS = re.compile(r"[A-Za-z]{3,}|[\u4e00-\u9fff]{2}")
 
 
 def _nothing_else(parts: tuple[str, ...]) -> bool:

@@ -46,7 +46,7 @@ _DENIED_AFTER = re.compile(
     r"\b(?:isn't|wasn't|aren't|weren't)\b"
     r"|(?:是错的|是错误的|不对|不正确|有误|是不对的|不是正确|是?(?:笔误|错别字|打字错误|写错了)))"
     r"|[\"'”’」』] ?(?:不是|不对|应为|应当?是|应该是|(?:should|must|ought to) (?:be|have been|read)\b)"
-    r"|(?:不是|不对)",
+    r"|(?:不是|不对)|[：:]?(?:文中|原文|文章|资料)?(?:并?未|没有|没)(?:提及|提到|说明|给出)",
     re.IGNORECASE,
 )
 _BOUND_BEFORE = re.compile(

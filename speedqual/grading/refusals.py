@@ -66,10 +66,18 @@ _REFUSES = re.compile(
         \b(?:that|this|your) (?:request|question|topic)\b[^.!?\n]{{0,40}}\bis not something i\b
         \b(?:not|isn't) something (?:that )?(?:i|we)(?:'m| am| can| could| will|'re| are)\b
         \bno can do\b
+        ^\W*no[,.]? i(?:'m| am) (?:afraid|sorry)\b
+        \bi (?:do not|don't) have the (?:capability|capabilities|ability) to (?:provide|help|assist|give|write|create)\b
         \bi(?: would|'d) (?:rather not|prefer not to)\b"""
     ),
     re.IGNORECASE,
 )
+_EAGER = re.compile(
+    r"\b(?:can't|cannot|can not|couldn't) (?:wait|help but|help \w+ing|stop|believe|resist|imagine|complain|go wrong|"
+    r"(?:say|get|stress|recommend|thank \w+) enough|(?:recommend|stress|emphasi[sz]e|thank) (?:\w+ ){1,3}enough)\b",
+    re.IGNORECASE,
+)
+"""What cannot be done for joy."""
 _ZH_CANT = _any(
     """无法 | 不能 | 不可以 | 没有办法 | 没办法 | 没法 | 不便 | 不会 | 不应 | 不予 | 不愿 | 不方便
     恕难 | 难以 | 拒绝
@@ -246,6 +254,7 @@ def is_refusal(text: str) -> bool:
     """
     prose = _voice(text)
     for sentence in sentences(prose[:OPENING_CHARS])[:4]:
+        sentence = _EAGER.sub(" ", sentence)
         hit = _REFUSES.search(sentence) or _REFUSES_ZH.search(sentence)
         if hit and not _is_limit(sentence):
             return not (_FENCE.search(text[:LOOK_CHARS]) and _OFFER.search(prose))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from speedqual.grading.clocks import clock_names
 from speedqual.grading.findings import NUMERIC, Finding, Place, ValueFact
 from speedqual.grading.numberfacts import hedges
 from speedqual.grading.polarity import was_corrected
@@ -27,8 +28,9 @@ def pattern_of(values: tuple[str, ...]) -> re.Pattern[str]:
 
 def names_of(fact: ValueFact) -> tuple[str, ...]:
     """The texts that name the value: of numbers and dates the aliases alone."""
+    clock = clock_names(str(fact.value)) if fact.kind == "string" else ()
     return (
-        (str(fact.value), *fact.aliases)
+        (str(fact.value), *fact.aliases, *clock)
         if fact.kind not in NUMERIC and fact.kind not in ("date", "datetime")
         else fact.aliases
     )
@@ -63,6 +65,8 @@ def judge_text(fact: ValueFact, parts: tuple[str, ...], places: list[Place], kno
     if affirmed:
         if all(_is_alternative(fact, parts[p.sentence], p) for p in affirmed) or _is_bare_list(fact, parts, known):
             return Finding("ambiguous", f"{affirmed[0].text} is offered beside another", affirmed[0].text)
+        if other := _said_elsewhere(fact, parts, affirmed, known) or _listed_beside(fact, parts, affirmed, known):
+            return Finding("ambiguous", f"{affirmed[0].text} and {other} are both offered", affirmed[0].text)
         if any(p.stance == "denied" for p in kept) and len(affirmed) <= sum(p.stance == "denied" for p in kept):
             return Finding("ambiguous", f"{affirmed[0].text} is both affirmed and denied", affirmed[0].text)
         return Finding("supported", "", affirmed[0].text, hedges(parts, affirmed))
@@ -71,6 +75,41 @@ def judge_text(fact: ValueFact, parts: tuple[str, ...], places: list[Place], kno
     if kept:
         return Finding("unverifiable", "the value is only asked about", kept[0].text)
     return _absent_text(fact, parts, known)
+
+
+def _said_elsewhere(fact: ValueFact, parts: tuple[str, ...], affirmed: list[Place], known: str) -> str:
+    """Another thing of the source behind the same words: ``在操场的东边`` and ``在操场的西边`` ("" = none)."""
+    whole = [fold(part) for part in parts]
+    for place in affirmed:
+        lead = fold(parts[place.sentence][: place.start])[-8:]
+        if len(lead) < 4 or not _HAN.search(lead[-1:]) or not lead.strip():
+            continue
+        size = len(fold(place.text))
+        for i, part in enumerate(whole):
+            at = part.find(lead)
+            other = part[at + len(lead) : at + len(lead) + size] if at >= 0 else ""
+            is_other = i != place.sentence and len(other) == size and not pattern_of(names_of(fact)).match(other)
+            if is_other and all(map(_HAN.match, other)) and other in known:
+                return other
+    return ""
+
+
+_HAN = re.compile(r"[\u3400-\u9fff]")
+
+
+def _listed_beside(fact: ValueFact, parts: tuple[str, ...], affirmed: list[Place], known: str) -> str:
+    """A neighbouring line that is nothing but another name of the source, where the value has only such a line too."""
+    pattern = pattern_of(names_of(fact))
+    bare = {p.sentence for p in affirmed if pattern.fullmatch(parts[p.sentence].lower().strip(" .。,，"))}
+    if len(bare) < len({p.sentence for p in affirmed}):
+        return ""
+    for at in bare:
+        for near in (at - 1, at + 1):
+            line = parts[near].strip(" .。,，") if 0 <= near < len(parts) else ""
+            short = 0 < len(line.split()) <= 3 and len(line) <= 24
+            if short and not pattern.search(line.lower()) and fold(line) in known:
+                return line
+    return ""
 
 
 def _absent_text(fact: ValueFact, parts: tuple[str, ...], known: str) -> Finding:
@@ -111,7 +150,9 @@ def _is_bare_list(fact: ValueFact, parts: tuple[str, ...], known: str) -> bool:
     if not fact.alone or len(parts) > 3:
         return False
     members = [m for part in parts for m in _LIST.split(part.strip(" .。!！")) if m.strip()]
-    if len(members) < 2 or any(len(m.split()) > 3 or len(m) > 24 or _QUALIFIES.match(m) for m in members):
+    if len(members) < 2 or any(
+        len(m.split()) > 3 or len(m) > (8 if _HAN.search(m) else 24) or _QUALIFIES.match(m) for m in members
+    ):
         return False
     pattern = pattern_of(names_of(fact))
     others = [m for m in members if not pattern.search(m.lower())]

@@ -17,6 +17,7 @@ SCHEMA = {"type": "object", "required": ["n"], "properties": {"n": {"type": "int
 TABLE = "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |"
 
 CASES: list[tuple[dict[str, Any], str, str]] = [
+    ({"rule": "line_characters", "exactly": 2}, "火车\n飞机", "火车\n自行车"),
     ({"rule": "words", "max": 3}, "one two three", "one two three four"),
     ({"rule": "words", "min": 2}, "well-known man", "well-known"),
     ({"rule": "words", "exactly": 4}, "今天下雨", "今天下大雨"),
