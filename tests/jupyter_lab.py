@@ -111,19 +111,22 @@ class Opened:
         self.page.get_by_role("menuitem", name="Run", exact=True).click()
         self.page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
 
-    def wait_until_run(self, timeout_s: float = 120) -> None:
+    def wait_until_run(self, timeout_s: float = 180) -> None:
         """Every prompt has a number, or a cell has failed."""
         numbered = r"[...document.querySelectorAll('.jp-CodeCell .jp-InputArea-prompt')].every(e => /\[\d+\]/.test(e.textContent))"
         failed = "document.querySelector('[data-mime-type=\"application/vnd.jupyter.error\"], .jp-RenderedText[data-mime-type*=error]')"
         self.page.wait_for_function(f"{numbered} || {failed}", timeout=1000 * timeout_s)
 
     def save(self) -> None:
+        """Save, and wait until the file is whole."""
         before = self.file.stat().st_mtime_ns
         self.page.keyboard.press("Control+s")
-        until = time.monotonic() + 20
-        while self.file.stat().st_mtime_ns == before and time.monotonic() < until:
+        until = time.monotonic() + 30
+        while time.monotonic() < until:
+            if self.file.stat().st_mtime_ns != before and self.file.read_text(encoding="utf-8").rstrip().endswith("}"):
+                return
             self.page.wait_for_timeout(100)
-        assert self.file.stat().st_mtime_ns != before, "not saved"
+        pytest.fail("not saved")
 
     def answer(self, code: str) -> str:
         """What a new cell at the end says."""
