@@ -85,7 +85,7 @@ for name, row in front.table.set_index("candidate").iterrows():
     if row["p_on_front"] < 0.05:
         print(f"{name}: leave it. Another version is nearly surely as quick and better.")
     elif row["p_on_front"] > 0.95:
-        print(f"{name}: worth having.")
+        print(f"{name}: on the front; the floor of {desk.floor:.0%}: {row['floor']}.")
     else:
         print(f"{name}: {row['p_on_front']:.0%} likely to be on the front; more tickets would tell.")
 
@@ -126,7 +126,7 @@ Deadlines()(run)
 #
 # RULER asks 13 kinds of synthetic questions, 500 of each, at input lengths from 4 to 128 thousand tokens. The means
 # below (percent, from the README of github.com/NVIDIA/RULER, Apache-2.0, read on 2026-11-30) are of 6,500 answers each.
-# All these models claim to take 128 thousand tokens, but for the last two (64 and 32 thousand).
+# All these models claim to take 128 thousand tokens or more, but for the last two (64 and 32 thousand).
 
 # %%
 RULER = pd.DataFrame(
@@ -146,7 +146,7 @@ by_length = sq.Cliffs()(lengths)
 by_length
 
 # %%
-by_length.ladders[["ladder", "label", "from", "to", "drop"]].round(2).fillna("–")
+by_length.ladders.dropna(subset="drop")[["ladder", "label", "from", "to", "drop", "drop_lo", "drop_hi"]].round(2)
 
 # %% [markdown]
 # A claimed length is no promise: a drop of tens of points can sit inside it. Steps at the end of a ladder need more
