@@ -126,6 +126,8 @@ class Plain:
 
 
 def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, (str, int, float)):
+        return value  # nearly all of them, and the check for a mapping is slow
     if isinstance(value, Plain):
         return value.to_dict()
     if isinstance(value, Mapping):
