@@ -49,6 +49,7 @@ fuzz: $(VENV)/.ready-test  ## the long property tests of framing
 
 screenshots: $(VENV)/.ready-test  ## draw the report and the widgets into build/screenshots
 	@$(BIN)/python tests/browser/screenshots.py
+	@SPEEDQUAL_SCREENSHOTS=$(CURDIR)/build/screenshots $(BIN)/python -m pytest -q tests/lab
 
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
