@@ -22,9 +22,9 @@ from speedqual.records import Candidate, Record
 from speedqual.running import Run
 from speedqual.running.load import BreakerRule, Level, LoadPlan
 from speedqual.running.load.shards_crew import Offset
+from speedqual.running.load.shards_home import _frame
 from speedqual.running.load.shards_messages import Broke
 from speedqual.running.load.shards_processes import WORKER
-from speedqual.running.load.shards_worker import _frame
 from speedqual.running.load.tester import load_test
 from speedqual.running.settings import Limits, Retry
 from speedqual.running.watching import RunEvent, TrialFinished, TrialStarted

@@ -82,6 +82,8 @@ class _Game:
                 return await self._on(member, number, inbox, (k, self._n), again=again)
             except Lost:
                 again = self._start.done()
+                if self.stopped[0]:
+                    return None
             finally:
                 self._crew.close_play(number)
 
