@@ -2,13 +2,14 @@
 
 import asyncio
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
 from speedqual.clock import FakeClock
 from speedqual.endpoints.scripted import Script, ScriptedServer, serve_in_process
-from speedqual.records import Event, Timeline
+from speedqual.records import Event, Item, Timeline
+from speedqual.running import Policy, Route
 from speedqual.running.arrivals import Arrival, arrivals
 from speedqual.running.load.loops import open_loop
 from speedqual.running.load.questions import Questions
@@ -219,6 +220,28 @@ def test_the_same_seed_asks_the_same_items_at_each_level():
     ]
     assert orders[0] == orders[1] != orders[2]
     assert sorted(orders[0]) == sorted(orders[2])
+
+
+async def test_a_route_falls_back_under_load_too(tmp_path):
+    """The fast lane is down: each request of both users gets its answer from the strong one."""
+    scripts = {"fast": Script(error="http", status=400), "strong": Script(ttft_ms=1, tok_s=0, n=2)}
+    with serve_in_process(scripts) as server:
+        fast, strong = (replace(someone(server.base_url, name), model=name) for name in scripts)
+        policy = Policy("fast", "strong")
+        both = Route(name="r", endpoint="route", model="fast → strong", policy=policy, fast=fast, strong=strong)
+        run = await loaded(server.base_url, tmp_path / "r", level("users:2", n=6), candidates=[both])
+    assert run.df["outcome"].tolist() == ["ok"] * 6
+    assert all("fell_back_failed" in flags for flags in run.df["flags"])
+    assert all(len(record.attempts) == 2 for record in run)
+
+
+def test_items_that_say_cold_or_warm_say_so_in_the_record():
+    items = tuple(Item(id=note, row={"q": "Question 1", "note": note, "prefix": "p"}) for note in ("cold", "warm"))
+    evalset = replace(toy_evalset(1), items=items)
+    asked = Questions(level("users:1", n=2, shuffled=False), candidate(), {"toy": evalset}, "run")
+    cold, warm = asked.request(0), asked.request(1)
+    assert [one.trial.load.note for one in (cold, warm)] == ["cold", "warm"]
+    assert cold.prompts["a"] == warm.prompts["a"]  # the same line first: they begin alike
 
 
 def test_a_trace_brings_its_own_lengths(tmp_path):
