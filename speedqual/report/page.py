@@ -6,6 +6,7 @@ import base64
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -28,6 +29,7 @@ class Part:
     body: Markup
 
 
+@cache
 def _environment() -> jinja2.Environment:
     loader = jinja2.PackageLoader("speedqual.report", "templates")
     made = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)

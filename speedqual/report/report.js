@@ -406,14 +406,26 @@ const items = {
       : say("none");
   },
 
-  /** Show an item by its key, whatever is searched for at the moment. */
+  /** Put an item into the list, whatever is searched for at the moment. */
+  include(entry) {
+    if (list.contains(entry.node)) return;
+    for (const field of [this.search, this.reason, this.set, this.kind, this.who]) field.value = "";
+    this.refresh(Math.max(PAGE, this.entries.indexOf(entry) + 1));
+  },
+
+  /** The element of an anchor that a filter has taken out of the page; null for none. */
+  bring(anchor) {
+    const inside = (node) => node?.id === anchor || node?.querySelector(`#${CSS.escape(anchor)}`);
+    const entry = this.entries.find((one) => inside(one.node));
+    if (entry) this.include(entry);
+    return byId(anchor);
+  },
+
+  /** Show an item by its key. */
   open(key, candidate) {
     const entry = this.entries.find((one) => one.key === key);
     if (!entry) return;
-    if (!list.contains(entry.node)) {
-      for (const field of [this.search, this.reason, this.set, this.kind, this.who]) field.value = "";
-      this.refresh(Math.max(PAGE, this.entries.indexOf(entry) + 1));
-    }
+    this.include(entry);
     entry.element.querySelector("details").open = true;
     const answers = [...entry.element.querySelectorAll(".answer")];
     const answer = answers.find((one) => one.dataset.candidate === candidate);
@@ -475,10 +487,15 @@ const comparison = {
     replays.get(answer)?.finish();
     const body = answer.querySelector(".body").cloneNode(true);
     slot(body, "player").remove();
-    const { key } = answer.closest(".item").dataset;
+    const item = answer.closest(".item");
+    const { key } = item.dataset;
     const head = make("h3", { textContent: `${key} · ${answer.dataset.candidate}` });
     const facts = make("p", { className: "soft" }, `${slot(answer, "head").textContent} · ${slot(answer, "times").textContent}`);
-    return { node: make("section", {}, head, facts, body), steps: data.streams[answer.id] ?? [] };
+    const asked = make("details", {}, make("summary", { textContent: say("asked") }), make("div"));
+    const texts = ["prompt", "expected"].map((name) => slot(item, name)).filter((text) => text?.textContent);
+    asked.lastChild.append(...texts.map((text) => text.cloneNode(true)));
+    const parts = texts.length ? [head, facts, asked, body] : [head, facts, body];
+    return { node: make("section", {}, ...parts), steps: data.streams[answer.id] ?? [] };
   },
 };
 
@@ -491,7 +508,7 @@ function follow() {
   for (const row of document.querySelectorAll("tr.target")) row.classList.remove("target");
   if (wanted.has("item")) return items.open(wanted.get("item"), wanted.get("candidate"));
   if (wanted.has("candidate")) return showCandidate(wanted.get("candidate"));
-  const anchor = raw && byId(raw);
+  const anchor = raw && (byId(raw) ?? items.bring(raw));
   return anchor ? reveal(anchor) : undefined;
 }
 

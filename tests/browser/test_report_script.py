@@ -11,7 +11,12 @@ from browser.pages import heard, opened
 from made_run import KINDS, make_run
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from speedqual.report import write
+from speedqual.report.context import gather
+from speedqual.report.page import assemble
+from speedqual.report.sections.candidates import section as candidates
+from speedqual.report.sections.failures import section as failures
+from speedqual.report.sections.items import section as items
+from speedqual.report.words import Words
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -22,7 +27,13 @@ N_ITEMS = 40
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("script")
     run = make_run(folder / "run", KINDS[:3], n_items=N_ITEMS, tokens=30)
-    return write(run, folder / "report.html", items=None)
+    words = Words.load("en")
+    context = gather(run, words, items=None)
+    parts = [part for section in (candidates, failures, items) if (part := section(context))]  # few drawings: quick
+    shown = context.shown
+    page = assemble(parts, words, title="Three sections", made="", streams=shown.streams, more=shown.packed)
+    (folder / "report.html").write_text(page, encoding="utf-8")
+    return folder / "report.html"
 
 
 @pytest.fixture
@@ -105,6 +116,16 @@ def test_a_link_opens_an_item_on_load_and_back_and_forward(browser: Browser, fil
         assert heard(page) == [file.as_uri()]
 
 
+def test_a_count_of_failures_leads_to_an_answer_that_a_filter_hides(page: Page) -> None:
+    link = page.locator('#failures td a[href^="#item-"]').first
+    wanted = str(link.get_attribute("href"))
+    page.get_by_label("Search the items").fill("no such words")
+    assert page.locator(wanted).count() == 0
+    link.click()
+    expect(page.locator(wanted)).to_be_in_viewport()
+    assert page.locator(wanted).evaluate("one => one.open")
+
+
 def test_an_answer_links_to_itself(page: Page) -> None:
     page.locator(".item > details > summary").nth(1).click()
     answer = page.locator(".item").nth(1).locator(".answer").first
@@ -125,10 +146,12 @@ def test_two_answers_stand_side_by_side_and_escape_closes_them(page: Page) -> No
     dialog = page.get_by_role("dialog", name="Side by side")
     names = [answers.nth(i).get_attribute("data-candidate") for i in (0, 2)]
     assert all(str(name) in head for name, head in zip(names, dialog.locator("h3").all_inner_texts(), strict=True))
+    dialog.locator("summary", has_text="Asked and expected").first.click()
+    assert dialog.locator("pre", has_text="Invoice").first.is_visible()
     boxes = [dialog.locator("section").nth(i).bounding_box() for i in (0, 1)]
     assert boxes[0] and boxes[1] and boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"]
     page.keyboard.press("Escape")
-    assert page.locator("dialog").count() == 0
+    expect(page.locator("dialog")).to_have_count(0)
     expect(answers.nth(2).locator("button.compare")).to_be_focused()
     assert answers.nth(0).locator("button.compare").get_attribute("aria-pressed") == "false"
 
