@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import doctest
 import json
+import pkgutil
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -12,6 +15,8 @@ import pytest
 from load_results import climb, cold_starts, everything, long_inputs, prefixes
 from loadruns import Made, attempt, closed_loop, entry, record
 
+import speedqual.analysis.load
+import speedqual.plots.load
 from speedqual.analysis import (
     ColdStarts,
     Knee,
@@ -165,3 +170,11 @@ def test_candidates_that_never_answer_hide_no_other_and_warn_of_nothing() -> Non
     odd = [(who, item, group, out, 0.0 if who == "good" and group == "c1" else y) for who, item, group, out, y in rows]
     (found,) = suspicious_groups(tidy(pd.DataFrame(odd + weak, columns=columns)))
     assert found.startswith("grader fault suspected: good scores 0 % in c1")
+
+
+@pytest.mark.parametrize("package", [speedqual.analysis.load, speedqual.plots.load], ids=lambda p: p.__name__)
+def test_examples_in_docstrings_hold(package: Any) -> None:
+    names = [f"{package.__name__}.{module.name}" for module in pkgutil.iter_modules(package.__path__)]
+    outcomes = [doctest.testmod(import_module(name)) for name in names]
+    assert sum(outcome.failed for outcome in outcomes) == 0
+    assert package is speedqual.plots.load or sum(outcome.attempted for outcome in outcomes) >= 8
