@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from speedqual.report.items.views import ItemView
     from speedqual.running import Run
 
-__all__ = ["render_comparison", "write_comparison"]
+__all__ = ["Pair", "render_comparison", "sentences", "write_comparison"]
 
 
 def write_comparison(
@@ -62,7 +62,7 @@ def render_comparison(
     """The page as text: one HTML document without any remote part. The same runs give the same text."""
     words = _words(lang)
     judged = result or Gate(allow=KINDS)(base, new)
-    pair = _Pair(base, new, judged, words, redact, items)
+    pair = Pair(base, new, judged, words, redact, items)
     return assemble(
         [part for part in _parts(pair) if part is not None],
         words,
@@ -85,15 +85,15 @@ def _day(run: Run) -> str:
 
 
 @dataclass(frozen=True)
-class _Pair:
+class Pair:
     """Two runs, the gate's result, and what a page shows of them."""
 
     base: Run
     new: Run
     result: GateResult
     words: Words
-    redact: bool
-    items: int | None
+    redact: bool = False
+    items: int | None = EACH
 
     @cached_property
     def pairs(self) -> list[tuple[str, str]]:
@@ -108,9 +108,9 @@ class _Pair:
         return flip_views(self.base, self.new, self.flips, self.words, redact=self.redact, each=self.items)
 
 
-def _parts(pair: _Pair) -> Iterator[Part | None]:
+def _parts(pair: Pair) -> Iterator[Part | None]:
     words = pair.words
-    yield Part("verdict", words("verdict.heading"), fill("verdict.html.j2", words, lines=list(_sentences(pair))))
+    yield Part("verdict", words("verdict.heading"), fill("verdict.html.j2", words, lines=list(sentences(pair))))
     drawn, table = figure(pair.result, words.lang), checks(pair.result, words)
     gate = fill("figure.html.j2", words, figure=drawn, caption=words("compare.forest"), table=table)
     yield Part("checks", words("compare.checks"), gate)
@@ -126,7 +126,7 @@ def _table(anchor: str, table: Table | None, words: Words) -> Part | None:
     return None if table is None else Part(anchor, table.label, fill("table.html.j2", words, table=table))
 
 
-def _sentences(pair: _Pair) -> Iterator[str]:
+def sentences(pair: Pair) -> Iterator[str]:
     """The verdict: what the gate says, what failed, how many items flipped, what was accepted."""
     words, rows = pair.words, records(pair.result.table)
     counts = {kind: sum(row["result"] == kind for row in rows) for kind in ("pass", "fail", "inconclusive")}
