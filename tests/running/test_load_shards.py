@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,11 @@ import pytest
 from speedqual.endpoints.scripted import Script, serve_in_process
 from speedqual.errors import UnreachableError, UsageError
 from speedqual.evalsets.generators.load_texts import long_input
-from speedqual.records import Candidate, Record
+from speedqual.records import Attempt, Candidate, Event, Record, Timeline, Trial
 from speedqual.running import Run
 from speedqual.running.load import BreakerRule, Level, LoadPlan
 from speedqual.running.load.shards_crew import Offset
-from speedqual.running.load.shards_home import _frame
+from speedqual.running.load.shards_home import _frame, moved
 from speedqual.running.load.shards_messages import Broke
 from speedqual.running.load.shards_processes import WORKER
 from speedqual.running.load.tester import load_test
@@ -208,6 +209,21 @@ async def test_slips_are_told_before_anything_is_sent(url: str, tmp_path: Path) 
         with pytest.raises(UsageError, match=said):
             await loaded(url, one, tmp_path / "run", **how)
     assert not (tmp_path / "run").exists()
+
+
+def test_every_stamp_of_a_record_moves_to_the_clock_of_home() -> None:
+    names = [one.name for one in fields(Timeline) if one.name.startswith("t_")]
+    events = (Event(50, "answer", "a", 1), Event(70, "answer", "b", 2, 2))
+    line = Timeline(events=events, client_lag_ns=3, **{name: number for number, name in enumerate(names)})
+    attempt = Attempt(number=1, outcome="ok", timeline=replace(line, t_usage=None))
+    record = Record(trial=Trial(candidate="m", evalset="e", item="i"), attempts=(attempt,))
+    there = moved(record, 1000).last.timeline
+    assert {name: getattr(there, name) for name in names} == {
+        name: None if name == "t_usage" else 1000 + number for number, name in enumerate(names)
+    }
+    assert there.events == (Event(1050, "answer", "a", 1), Event(1070, "answer", "b", 2, 2))
+    assert there.client_lag_ns == 3
+    assert moved(moved(record, 1000), -1000) == record
 
 
 def test_offsets_agree_where_one_can_explain_both() -> None:

@@ -20,7 +20,7 @@ from speedqual.running.load.shards_messages import Begun, Broke, Job, Kept, to_f
 from speedqual.running.settings import Limits
 from speedqual.running.watching import RunEvent, TrialStarted
 
-__all__ = ["PLAY", "Home", "Outbox", "broke"]
+__all__ = ["PLAY", "Home", "Outbox", "broke", "moved"]
 
 BATCH_S = 0.02
 """Messages wait for so long to leave together."""
@@ -95,7 +95,7 @@ class Home:
         self._outbox.put_later(partial(self._kept, play, record, self.shifts[play], spent))
 
     def _kept(self, play: int, record: Record, shift_ns: int, spent: tuple[int, int, float]) -> Kept:
-        record = _moved(record, shift_ns) if shift_ns else record
+        record = moved(record, shift_ns) if shift_ns else record
         first, last = record.attempts[0].timeline, record.last
         return Kept(
             play,
@@ -120,7 +120,7 @@ class Home:
 _STAMPS = ("t_send", "t_sched", "t_headers", "t_usage", "t_end", "t_close", "t_begun", "t_checked")
 
 
-def _moved(record: Record, ns: int) -> Record:
+def moved(record: Record, ns: int) -> Record:
     """The record with every stamp ``ns`` later."""
     return replace(record, attempts=tuple(_moved_attempt(one, ns) for one in record.attempts))
 
