@@ -126,7 +126,7 @@ def _run(
     import asyncio
 
     from speedqual.cli.load_progress import LoadProgress
-    from speedqual.cli.load_said import exit_code_of, print_levels
+    from speedqual.cli.load_said import exit_code_of, knee_of, print_levels
     from speedqual.running.load import load_test
 
     def start(**more: Any) -> Run:
@@ -136,13 +136,14 @@ def _run(
     observers = [] if options["quiet"] else [LoadProgress()]
     folder = options["resumed"] or options["folder"]
     run = until_done(start, "load", folder=folder, observers=observers, resume=bool(options["resumed"]))
-    print_levels(run, plan, as_json=options["as_json"])
+    knee = knee_of(run, plan)
+    print_levels(run, knee, as_json=options["as_json"])
     click.echo(f"run: {run.folder}", err=True)
     if options["report"]:
         from speedqual.report import write
 
         click.echo(f"report: {write(run, options['report'])}", err=True)
-    raise click.exceptions.Exit(exit_code_of(run, plan))
+    raise click.exceptions.Exit(exit_code_of(run, plan, knee))
 
 
 def _how(options: dict[str, Any]) -> dict[str, Any]:

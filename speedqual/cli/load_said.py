@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from speedqual.running import Run
     from speedqual.running.load import Level, LoadPlan
 
-__all__ = ["exit_code_of", "print_levels", "print_plan"]
+__all__ = ["exit_code_of", "knee_of", "print_levels", "print_plan"]
 
 INCONCLUSIVE = 5
 
@@ -76,17 +76,17 @@ def _cell(value: object) -> str:
     return f"{value:,g}" if isinstance(value, (int, float)) else str(value)
 
 
-def print_levels(run: Run, plan: LoadPlan, *, as_json: bool) -> None:
+def print_levels(run: Run, knee: KneeResult | None, *, as_json: bool) -> None:
     """A line a level on stdout, notes on stderr."""
     from speedqual.analysis.load.levels import Levels
 
     if not run.manifest["load"]["levels"]:
         say("Nothing was sent.")
     elif as_json:
-        click.echo(json.dumps(_found(run, Levels()(run), _knee(run, plan)), ensure_ascii=False, indent=1))
+        click.echo(json.dumps(_found(run, Levels()(run), knee), ensure_ascii=False, indent=1))
         return
     else:
-        _print_table(Levels()(run), _knee(run, plan))
+        _print_table(Levels()(run), knee)
     for one in run.manifest["load"]["skipped"]:
         say(f"{one['candidate']}, {one['level']}: not sent, {one['why']}")
     for worker in run.manifest["load"].get("workers", ()):
@@ -176,7 +176,7 @@ def _goodput(row: Mapping[Any, Any] | None) -> str:
     return f"{numbers.percent(row['goodput'])} ({lo} to {hi}), {row['state']}"
 
 
-def _knee(run: Run, plan: LoadPlan) -> KneeResult | None:
+def knee_of(run: Run, plan: LoadPlan) -> KneeResult | None:
     """What follows for the SLOs; None without any, or without a layer that climbs."""
     from speedqual.analysis.load.knee import LAYERS, Knee
 
@@ -184,12 +184,11 @@ def _knee(run: Run, plan: LoadPlan) -> KneeResult | None:
     return Knee()(run) if plan.slos and climbed else None
 
 
-def exit_code_of(run: Run, plan: LoadPlan) -> int:
+def exit_code_of(run: Run, plan: LoadPlan, knee: KneeResult | None) -> int:
     """0 good; 1 an SLO is broken at a level asked for; 4 stopped early or, without SLOs, some requests failed; 5 the
     SLOs can be told neither to hold nor to be broken, or no knee is found."""
     if run.status != "finished":
         return PARTIAL
-    knee = _knee(run, plan)
     if knee is None:
         return plain_exit_code(run)
     if plan.search is not None:

@@ -143,6 +143,18 @@ def test_failed_requests_make_a_load_test_without_slos_partial(call, endpoint: s
     assert call(*_load(endpoint, *words, model="cut")).code == 4
 
 
+def test_settings_of_load_stand_in_a_table_of_their_own(call, endpoint: str, bare_set: Path) -> None:
+    table = '[load]\nusers = "1,2"\nrequests = 3\nslos = ["ttft_ms < 60000 @ 10%"]\n'
+    Path("speedqual.toml").write_text(table + f'[candidates.mine]\nmodel = "good"\nbase_url = "{endpoint}"\n')
+    said = call("load", "--evalset", bare_set, "--out", "r", "--quiet", "--no-check", "--users", "2")
+    assert said.code == 0, said.out + said.err
+    run = Run.open("r")
+    assert [entry["level"] for entry in run.manifest["load"]["levels"]] == ["2 users"]
+    assert len(run) == 3 and run.manifest["load"]["slos"][0]["share"] == 0.1
+    Path("speedqual.toml").write_text(table.replace("users", "usres"))
+    assert "usres" in call("load", "--evalset", bare_set, "--quiet").err
+
+
 def test_progress_says_the_end_of_each_level(call, endpoint: str, bare_set: Path) -> None:
     words = list(_load(endpoint, "--users", "1", "--requests", "3", "--evalset", bare_set))
     words.remove("--quiet")
