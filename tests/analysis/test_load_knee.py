@@ -59,6 +59,11 @@ def test_a_promise_to_one_class_binds_no_other() -> None:
     assert classes["batch"] == 1.0 and classes["interactive"] == 0.5
 
 
+def test_rows_that_share_a_label_are_judged_one_by_one() -> None:
+    twice = pd.concat([level([900.0]).assign(traffic="batch"), level([900.0]).assign(traffic="interactive")])
+    assert list(judged(twice, [parse_slo("interactive: ttft_ms < 800 @ 95%")])) == [1, 0]
+
+
 def test_a_promised_metric_that_the_table_lacks_is_said() -> None:
     with pytest.raises(UsageError, match="no column decode_tok_s"):
         Knee(("decode_tok_s > 20 @ 95%",))(level([1.0]))

@@ -104,6 +104,19 @@ def test_a_level_that_was_interrupted_and_gone_on_with_has_two_windows() -> None
     assert row["tok_s"] == pytest.approx(100 / 1.9)
 
 
+def test_the_pause_of_an_interrupted_open_loop_is_no_part_of_its_rate() -> None:
+    # 10 a second, 5 of them, an hour of nothing, 5 more: due at 0 … 400 and 3,600,000 … 3,600,400 ms
+    due = [100.0 * n for n in range(5)] + [3_600_000 + 100.0 * n for n in range(5)]
+    replies = [record("10 req/s", 10, n, attempt(t + 1, sched_ms=t), layer="arrivals") for n, t in enumerate(due)]
+    entries = [
+        entry("10 req/s", 10, 0.0, 500.0, layer="arrivals", ended="interrupted"),
+        entry("10 req/s", 10, 3_600_000.0, 3_600_500.0, layer="arrivals"),
+    ]
+    row = only(Made(replies, entries))
+    assert row["offered_s"] == pytest.approx(9 / 0.9) and row["achieved"] == pytest.approx(1.0)
+    assert row["window_s"] == 1.0 and row["tok_s_whole"] is None
+
+
 def test_a_level_that_was_killed_ends_with_its_last_reply() -> None:
     killed = entry("1 users", 1, 0.0, 0.0, ended="interrupted") | {"end_ms": None, "drained_ms": None}
     row = only(Made(closed_loop(1, 5), [killed]))

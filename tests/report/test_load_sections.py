@@ -6,13 +6,16 @@ import asyncio
 import html
 import re
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from loadruns import Made, attempt, entry, record
 
 from speedqual.endpoints.scripted import Script, serve_in_process
 from speedqual.records import Candidate
 from speedqual.report.context import Context
+from speedqual.report.loads import loads_of
 from speedqual.report.sections import layers, load, load_errors, load_quality, tails
 from speedqual.report.sections.load import levels_table, sentences
 from speedqual.report.sections.tails import named_rows
@@ -109,6 +112,19 @@ def test_where_the_client_was_the_limit_nothing_is_said_of_the_server(run: Run) 
     shown = [cell.small for row in levels_table(context).rows for cell in row.cells]
     assert sum("the client was the limit" in small for small in shown) == 12
     assert len(named_rows(context)) == 0  # no level is left for the tails
+
+
+def test_classes_of_traffic_have_goodputs_of_their_own() -> None:
+    replies = [
+        record(
+            "2 users", 2, n, attempt(100 * n, first_ms=900 if n % 4 == 0 else 100), traffic="batch" if n % 2 else "chat"
+        )
+        for n in range(80)
+    ]
+    made = Made(replies, [entry("2 users", 2, 0.0, 8000.0)], [parse_slo("chat: ttft_ms < 400 @ 95%").to_dict()])
+    context: Any = SimpleNamespace(load=loads_of(made), words=Words.load("en"), lang="en")  # type: ignore[arg-type]
+    (row,) = levels_table(context).rows
+    assert row.cells[1].text == "75 %" and row.cells[1].small[-2:] == ("batch 100 %", "chat 50 %")
 
 
 def test_in_chinese_no_english_is_left(run: Run) -> None:

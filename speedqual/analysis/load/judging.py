@@ -73,7 +73,7 @@ def judged(rows: pd.DataFrame, slos: Sequence[Slo]) -> NDArray[np.int8]:
     ok = (rows["outcome"] == "ok").to_numpy()
     bad, unknown = ~ok, np.zeros(len(rows), bool)
     for slo in slos:
-        mine = ok & np.isin(rows.index, concerned(rows, slo).index)
+        mine = ok & _is_concerned(rows, slo)
         values = numbers(rows, slo.metric)
         known = np.isfinite(values)
         unknown |= mine & ~known
@@ -154,9 +154,13 @@ def _evidence_of(rows: pd.DataFrame, slo: Slo) -> tuple[float, float]:
 
 def concerned(rows: pd.DataFrame, slo: Slo) -> pd.DataFrame:
     """The requests to which a promise is made."""
+    return rows[_is_concerned(rows, slo)]
+
+
+def _is_concerned(rows: pd.DataFrame, slo: Slo) -> NDArray[np.bool_]:
     if not slo.traffic or "traffic" not in rows:
-        return rows
-    return rows[rows["traffic"].fillna("").astype(str) == slo.traffic]
+        return np.ones(len(rows), bool)
+    return np.asarray(rows["traffic"].fillna("").astype(str) == slo.traffic, bool)
 
 
 def evidence(counts: Counts, share: float) -> tuple[float, float]:

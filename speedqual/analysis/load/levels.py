@@ -54,7 +54,8 @@ class Levels:
         sends, ends, times, tokens = passed.as_arrays()
         spans = [(a * 1e6, b * 1e6) for a, b in level.windows_ms]
         whole = throughput(passed.flows())
-        steady = {"tok_s_steady": whole.steady_tok_s, "tok_s_peak": whole.peak_tok_s, "tok_s_whole": whole.tok_s}
+        steady = {"tok_s_steady": whole.steady_tok_s, "tok_s_peak": whole.peak_tok_s}
+        steady["tok_s_whole"] = whole.tok_s if len(spans) == 1 else None  # a pause is no part of a rate
         if not spans or not sends.size:
             return _NO_FLOW | steady
         law = little(sends.astype(float), ends.astype(float), spans)

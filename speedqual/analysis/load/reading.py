@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -156,7 +157,7 @@ def _levels(rows: pd.DataFrame, entries: Sequence[Mapping[str, Any]]) -> tuple[L
 def _level(key: Key, rows: pd.DataFrame, entries: Sequence[Mapping[str, Any]]) -> Level:
     last: Mapping[str, Any] = entries[-1] if entries else {}
     x = last.get("x", rows["load_x"].iloc[0] if len(rows) else None)
-    pace, whole = _offered(rows), _whole(rows)
+    pace, whole = _offered(rows, entries), _whole(rows)
     until_ms = whole[0][1] if whole else None
     return Level(
         *key,
@@ -200,14 +201,24 @@ def _whole(rows: pd.DataFrame) -> Spans:
     return ((float(sent[known].min()), float(ends[known].max())),) if known.any() else ()
 
 
-def _offered(rows: pd.DataFrame) -> Offered | None:
-    """Of an open loop; None where nothing was due at a given time."""
+def _offered(rows: pd.DataFrame, entries: Sequence[Mapping[str, Any]]) -> Offered | None:
+    """Of an open loop; None where nothing was due at a given time. Pauses of an interrupted level are taken out."""
     due, sent = numbers(rows, "sched_ms"), numbers(rows, "started_ms")
     known = np.isfinite(due) & np.isfinite(sent)
     if not known.any():
         return None
-    as_ns = [[round(v * 1e6) for v in values[known]] for values in (due, sent)]
+    pause = _pauses(due[known], entries)
+    as_ns = [[round(v * 1e6) for v in values[known] - pause] for values in (due, sent)]
     return offered(*as_ns)
+
+
+def _pauses(due_ms: NDArray[np.float64], entries: Sequence[Mapping[str, Any]]) -> NDArray[np.float64]:
+    """How long a level had stood still before each moment: between the times at which it was run."""
+    found = np.zeros(due_ms.shape)
+    for before, after in pairwise(entries):
+        if before.get("end_ms") is not None and after.get("start_ms") is not None:
+            found[due_ms >= float(after["start_ms"])] += float(after["start_ms"]) - float(before["end_ms"])
+    return found
 
 
 def _client(entries: Sequence[Mapping[str, Any]], pace: Offered | None) -> dict[str, Any]:

@@ -142,8 +142,15 @@ def _states(context: Context) -> dict[tuple[str, str, str], Line]:
     assert context.load is not None
     if context.load.knee is None:
         return {}
-    rows = context.load.knee.levels.to_dict("records")
-    return {(row["candidate"], row["layer"], row["level"]): row for row in rows}
+    knee = context.load.knee
+    found = {_key(row): {**row, "classes": []} for row in knee.levels.to_dict("records")}
+    for row in knee.classes.to_dict("records"):
+        found[_key(row)]["classes"].append(f"{row['traffic']} {numbers.share(row['goodput'])}")
+    return found
+
+
+def _key(row: Line) -> tuple[str, str, str]:
+    return row["candidate"], row["layer"], row["level"]
 
 
 def _cells(context: Context, row: Line, states: Mapping[tuple[str, str, str], Line]) -> Iterator[Cell]:
@@ -151,7 +158,7 @@ def _cells(context: Context, row: Line, states: Mapping[tuple[str, str, str], Li
     failed = words("load.failed", n=numbers.count(row["failed"])) if row["failed"] else ""
     yield value(numbers.count(row["n"]), row["n"], failed)
     if states:
-        yield _goodput(context, states.get((row["candidate"], row["layer"], row["level"])))
+        yield _goodput(context, states.get(_key(row)))
     yield _rate(context, row)
     little = words("load.little", ratio=f"{row['little']:.2f}") if not numbers.missing(row["little"]) else ""
     yield value(numbers.rate(row["in_flight"]), row["in_flight"], little)
@@ -168,7 +175,8 @@ def _goodput(context: Context, row: Line | None) -> Cell:
         return value(numbers.DASH, None)
     bounds = between(numbers.share(row["lo"]), numbers.share(row["hi"]))
     unknown = context.words("load.undetermined", n=row["undetermined"]) if row["undetermined"] else ""
-    return value(numbers.share(row["goodput"]), row["goodput"], bounds, context.words(f"load.{row['state']}"), unknown)
+    small = (bounds, context.words(f"load.{row['state']}"), unknown, *row["classes"])
+    return value(numbers.share(row["goodput"]), row["goodput"], *small)
 
 
 def _rate(context: Context, row: Line) -> Cell:
