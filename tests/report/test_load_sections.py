@@ -52,8 +52,8 @@ def run(server: str, tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def context_of(run: Run, lang: str = "en", *, limited: bool = False) -> Context:
     """The run as if its client had (or had not) been the limit: this machine may be busy with other things."""
-    for entry in run.manifest["load"]["levels"]:
-        entry["client"] = {"limited": limited, "why": "the event loop was late" if limited else ""}
+    for one in run.manifest["load"]["levels"]:
+        one["client"] = {"limited": limited, "why": "the event loop was late" if limited else ""}
     return Context(run, Words.load(lang))
 
 

@@ -138,7 +138,7 @@ def _placed(context: Context, row: Line, *, many: bool) -> str:
     return context.words("load.place", candidate=context.words(f"load.layer_{row['layer']}"), level=name)
 
 
-def _states(context: Context) -> dict[tuple[str, str, str], Line]:
+def _states(context: Context) -> dict[tuple[str, str, str], dict[Any, Any]]:
     assert context.load is not None
     if context.load.knee is None:
         return {}
