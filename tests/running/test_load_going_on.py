@@ -81,7 +81,7 @@ def test_ctrl_c_leaves_a_readable_folder(tmp_path):
         assert process.returncode != 0
     run = Run.open(folder)
     assert run.status == "interrupted"
-    assert 10 <= len(run) == len(run.df) < N
+    assert 10 <= len(run) == len(run.df) < N == run.manifest["n_trials"]
     last = entries(run)[-1]
     assert last["ended"] == "interrupted" and last["n_sent"] >= 1 and last["client"]["cpu_share"] > 0
 

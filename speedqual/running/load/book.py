@@ -107,6 +107,10 @@ class Book:
         """A moment after the start of the run, ms."""
         return (t_ns - self.start_ns) / 1e6
 
+    def expect(self, n_known: int) -> None:
+        """Put down how many trials are planned, as long as nobody knows how many there will be."""
+        self._session.manifest["n_trials"] = n_known
+
     def count(self) -> None:
         """Put down as the number of trials what was sent at all levels run."""
         self._session.manifest["n_trials"] = sum(entry["n_sent"] or 0 for entry in self.entries)

@@ -112,6 +112,8 @@ def _plan(candidates: Sequence[Candidate | str], plan: LoadPlan, evalsets: Seque
 
 
 async def _phase(campaign: Campaign) -> None:
-    async with campaign.trials.open(campaign.n_known()):
+    n_known = campaign.n_known()
+    campaign.book.expect(n_known)
+    async with campaign.trials.open(n_known):
         await campaign.run()
     campaign.close()
