@@ -1,9 +1,8 @@
 """``load_test``: a run whose trials carry scheduled times. Same records, journal, limits, grading as ``evaluate``.
 
-The seam for work shared by several processes or machines: ``planned(level, answers)`` is the same list of numbered
-arrivals everywhere, so a shard is a subset of their numbers; ``open_loop`` sends any such list from an absolute start
-(``Sender.start_ns`` on the clock of the process); ``Trials`` needs of its session no more than ``run``, ``done``,
-``n_done`` and ``keep(record)``, so that a worker's records can be sent home to the one journal.
+Levels run one after another (``campaign``), each by whoever sends it: this process (``level``), or several that share it
+(``shards``). What they share is small: ``planned(level, answers)`` is the same list of numbered arrivals everywhere, a
+shard is a subset of its numbers, and ``Player`` plays it from an absolute start; records come home to one journal.
 """
 
 from __future__ import annotations
