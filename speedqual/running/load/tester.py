@@ -1,8 +1,9 @@
 """``load_test``: a run whose trials carry scheduled times. Same records, journal, limits, grading as ``evaluate``.
 
 Levels run one after another (``campaign``), each sent by this process (``level``) or by several that share it
-(``shards``). What those must agree on is small: ``planned(level, answers)`` is the same list of numbered arrivals everywhere, a
-shard is a subset of its numbers, and ``Player`` plays it from an absolute start; records come home to one journal.
+(``shards``). What those must agree on is small: ``planned(level, answers)`` is the same list of numbered arrivals
+everywhere, a shard is a subset of its numbers, and ``Player`` plays it from an absolute start; records come home to one
+journal.
 """
 
 from __future__ import annotations
