@@ -18,7 +18,7 @@ PROMPT = 2_000  # characters of the prompt that are shown
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RacePicture:
-    """The lanes at a moment. ``live``: tokens are still coming. ``seen``: it was watched, so it is shown from its end."""
+    """The lanes at a moment. ``live``: tokens are still coming. ``seen``: it was watched, so its end is shown first."""
 
     lanes: tuple[Lane, ...]
     prompt: str
