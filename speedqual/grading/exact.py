@@ -183,7 +183,7 @@ def _grade(score: float, finding: Finding, how: str, reply: Reply) -> Grade:
 _BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
 _HASHES = re.compile(r"^####[ \t]*(.+)$", re.MULTILINE)
 _SAYS = re.compile(
-    r"(?:\b(?:final |correct |right )?answer(?:\s+is)?\s*(?::|is\b)|\banswer\s*=|(?:最终)?答案(?:是|"
+    r"(?:\b(?:final |correct |right )?(?:answer|solution)(?:\s+is)?\s*(?::|is\b)|\banswer\s*=|(?:最终)?答案(?:是|"
     r"为|：|:))[ \t]*\n?[ \t]*(?P<rest>[^\n]+)",
     re.IGNORECASE,
 )

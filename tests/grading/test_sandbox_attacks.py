@@ -6,8 +6,14 @@ An attack is the body of ``f``; it returns ``"in"`` when it got through, which i
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import shutil
 import socket
+import subprocess
+import sys
+import sysconfig
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +21,7 @@ from typing import Any
 
 import pytest
 
+import speedqual
 from speedqual.grading.base import grader_for
 from speedqual.grading.sandbox import possible_backends, probe
 from speedqual.records import Answer, EvalSet, Grade, GraderSpec, Item
@@ -113,6 +120,46 @@ ATTACKS = {
     "conftest": "open('conftest.py', 'w').write('import sys; sys.exit(0)'); return 'out'",
     "sitecustomize": "open('sitecustomize.py', 'w').write('import os; os._exit(0)'); return 'out'",
     "crash": "import ctypes; ctypes.string_at(1)",
+    # a second round
+    "root by another way": "return 'in' if open('/proc/self/root/OUTSIDE/secret').read() else 0",
+    "root of the worker": "import os; return 'in' if open(f'/proc/{os.getppid()}/root/OUTSIDE/secret').read() else 0",
+    "folder of the worker": "import os; return 'in' if os.listdir(f'/proc/{os.getppid()}/cwd') else 0",
+    "up and up": "import os; os.chdir('/'); return 'in' if open('.' + 'OUTSIDE/secret').read() else 0",
+    "by a descriptor of the root": "import os; d = os.open('/', os.O_RDONLY); return 'in' if os.open('OUTSIDE/secret'[1:], 0, dir_fd=d) else 0",
+    "an opened path": "import os; d = os.open('OUTSIDE', os.O_PATH); return 'in' if os.open('secret', 0, dir_fd=d) else 0",
+    "rename outwards": "import os; open('a', 'w').write('x'); os.rename('a', 'OUTSIDE/new'); return 'in'",
+    "change a time": "import os; os.utime('OUTSIDE/secret', (0, 0)); return 'in'",
+    "change an owner": "import os; os.chown('OUTSIDE/secret', 1, 1); return 'in'",
+    "an attribute": "import os; os.setxattr('OUTSIDE/secret', 'user.a', b'x'); return 'in'",
+    "a named pipe": "import os; os.mkfifo('OUTSIDE/new'); return 'in'",
+    "a socket file": "import socket; socket.socket(socket.AF_UNIX).bind('OUTSIDE/new'); return 'in'",
+    "control group": "open('/sys/fs/cgroup/cgroup.procs', 'w').write('0'); return 'in'",
+    "system request": "open('/proc/sysrq-trigger', 'w').write('h'); return 'in'",
+    "kernel settings": "open('/proc/sys/kernel/core_pattern', 'w').write('x'); return 'in'",
+    "kernel log": "return 'in' if open('/dev/kmsg', 'rb').read(1) else 0",
+    "terminal": "open('/dev/tty', 'w').write('x'); return 'in'",
+    "new terminal": "import os; os.openpty(); return 'in'",
+    "memory of the machine": "return 'in' if open('/dev/mem', 'rb').read(1) else 0",
+    "spare me": "open('/proc/self/oom_score_adj', 'w').write('-1000'); return 'in'",
+    "abstract socket": "import socket; socket.socket(socket.AF_UNIX).bind('\\0sq'); return 'in'",
+    "datagram pair": "import socket; socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM); return 'in'",
+    "raw socket": "import socket; socket.socket(socket.AF_INET, socket.SOCK_RAW, 1); return 'in'",
+    "packet socket": "import socket; socket.socket(17, 3, 768); return 'in'",
+    "virtual socket": "import socket; socket.socket(40, 1); return 'in'",
+    "another affinity": "import os; os.sched_setaffinity(os.getppid(), {0}); return 'in'",
+    "another group": "import os; os.setgroups([]); return 'in'",
+    "all users at once": "import os; os.setresuid(1, 1, 1); return 'in'",
+    "be traceable": SYSCALL + "return 'in' if ctypes.CDLL(None).prctl(4, 1, 0, 0, 0) == 0 else 0",
+    "a shell": "import os; return 'in' if os.system('true') == 0 else 0",
+    "a shell of the C library": "import ctypes; return 'in' if ctypes.CDLL(None).system(b'true') == 0 else 0",
+    "a hundred files open": "h = [open('a', 'w') for _ in range(10 ** 4)]; return 'in'",
+    "huge exception": "raise ValueError('x' * 10 ** 8)",
+    "a thread that stays": "import threading, time; threading.Thread(target=time.sleep, args=(10 ** 6,)).start(); return 'out'",
+    "an end by itself": "import os; os.kill(os.getpid(), 9)",
+    "stopped": "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)",
+    "another type": "import builtins; builtins.type = lambda *a: str; return ['i', 'n']",
+    "another length": "import builtins; builtins.len = lambda x: 2; builtins.isinstance = lambda *a: True; return b'in'",
+    "a name that lies": "S = type('str', (), {'__module__': 'builtins', '__str__': lambda s: 'in', '__eq__': lambda *a: True}); return S()",
 }  # fmt: skip
 
 
@@ -171,8 +218,63 @@ def test_attack(
     assert run("return x", backend, 1).score == 1.0  # type: ignore[arg-type]
 
 
+_AS_NOBODY = """
+import json, sys
+sys.path[:0], attacks, outside = [sys.argv[1]], json.loads(sys.argv[2]), sys.argv[3]
+sys.path += json.loads(sys.argv[4])
+from speedqual.grading.code.grader import make
+from speedqual.grading.sandbox import possible_backends, probe
+from speedqual.records import Answer, EvalSet, GraderSpec, Item
+
+def run(body, expect):
+    item = Item(id="a", row={"tests": {"entry_point": "f", "cases": [{"args": [1], "expect": expect}]}})
+    return grader(Answer(text=f"def f(x):\\n    {body}\\n"), item).score
+
+told = {}
+for backend in [one for one in possible_backends() if probe(one).holds]:
+    options = {"sandbox": backend, "cpu_s": 1, "memory_mb": 256}
+    grader = make(EvalSet(name="a", task="code", items=(), grader=GraderSpec(name="code", options=options)))
+    told[backend] = {"fine": run("return x", 1)}
+    for name, body in attacks.items():
+        told[backend][name] = run(body.replace("PORT", "9").replace("OUTSIDE", outside), "in")
+print(json.dumps(told))
+"""
+QUICK = [
+    name for name in ATTACKS if not ATTACKS[name].startswith(("while", "import signal", "import time; time.sleep"))
+]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_attacks_of_an_ordinary_user() -> None:
+    """The same programs where the worker's user is nobody, started by nobody."""
+    python = shutil.which("python3", path="/usr/bin:/usr/local/bin") or sys.executable
+    become = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+    with tempfile.TemporaryDirectory() as folder:
+        outside = Path(folder, "outside")
+        outside.mkdir()
+        (outside / "secret").write_text("secret")
+        shutil.copytree(
+            Path(speedqual.__file__).parent, Path(folder, "speedqual"), ignore=shutil.ignore_patterns("__pycache__")
+        )
+        for path in (Path(folder), *Path(folder).rglob("*")):
+            path.chmod(0o755)
+        arguments = [folder, json.dumps({name: ATTACKS[name] for name in QUICK}), str(outside)]
+        done = subprocess.run(
+            [python, "-s", "-B", "-c", _AS_NOBODY, *arguments, json.dumps([sysconfig.get_path("purelib")])],
+            capture_output=True, text=True, cwd="/", timeout=580, check=False, env={"PATH": os.environ["PATH"]}, **become,
+        )  # fmt: skip
+        assert (outside / "secret").read_text() == "secret" and [path.name for path in outside.iterdir()] == ["secret"]
+    assert done.returncode == 0, done.stderr[-2000:]
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told, "no sandbox holds for an ordinary user"
+    for backend, scores in told.items():
+        assert scores.pop("fine") == 1.0, backend
+        assert {name: score for name, score in scores.items() if score != 0.0} == {}, backend
+
+
 def test_there_are_enough_attacks() -> None:
-    assert len(ATTACKS) >= 60
+    assert len(ATTACKS) >= 100
 
 
 def test_the_sandbox_of_this_machine_holds() -> None:

@@ -16,7 +16,7 @@ __all__ = ["interpreter_for", "needs"]
 
 _NEWER = (
     (re.compile(r"^\s*except\s+[\w.]+\s*,\s*[\w.]+[^:()]*:", re.MULTILINE), "3.14"),
-    (re.compile(r"\b[rt]{0,2}t[\"']"), "3.14"),
+    (re.compile(r"(?<![\w\\])(?:t|rt|tr)[\"']", re.IGNORECASE), "3.14"),
     (re.compile(r"^\s*type\s+\w+(?:\[[^\n]*?\])?\s*=", re.MULTILINE), "3.12"),
     (re.compile(r"^\s*(?:async\s+)?(?:def|class)\s+\w+\s*\[", re.MULTILINE), "3.12"),
     (re.compile(r"\bf(?P<q>[\"'])(?:[^\"'{}\n\\]|\{\{|\}\})*\{[^{}\n]*(?P=q)[^{}\n]*(?P=q)[^{}\n]*\}"), "3.12"),
