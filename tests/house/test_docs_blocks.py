@@ -115,6 +115,7 @@ def here(tmp_path: Path, measured: Path, address: str) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)  # a page of many commands, on a machine that may be busy
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_blocks_of_a_page_run_in_their_order(page: Path, here: Path, address: str, call: Call) -> None:
     names: dict[str, Any] = {"__name__": "page"}

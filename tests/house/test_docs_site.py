@@ -15,6 +15,8 @@ from playwright.sync_api import Browser
 
 from speedqual.cli.page import page
 
+pytestmark = pytest.mark.timeout(300)  # whoever comes first builds the site
+
 ROOT = Path(__file__).parents[2]
 # what a page fetches when it is opened: a link to click on is none
 FETCHES = {
