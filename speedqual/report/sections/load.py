@@ -48,6 +48,8 @@ def sentences(context: Context) -> Iterator[str]:
         yield _workers(context, load.table.plan["workers"])
     if load.knee is not None:
         yield words("load.knee_rule")
+    if len(load.table.levels) > 1:
+        yield words("load.all_levels")
 
 
 def _knee(context: Context, row: Line) -> str:
