@@ -193,7 +193,7 @@ def _notes(table: pd.DataFrame) -> tuple[str, ...]:
         f"{row['candidate']}, {row['level']}: not the server's figures, the client was the limit ({row['why']})"
         for row in table[table["client_limited"]].to_dict("records")
     ]
-    early = table[table["ended"] != "completed"]
+    early = table[~table["ended"].isin(("completed", "slo"))]  # a broken SLO ends the climb, not its own level
     notes += [f"{r['candidate']}, {r['level']}: ended early ({r['ended']})" for r in early.to_dict("records")]
     empty = table[table["window_s"].isna()]
     if len(empty):
