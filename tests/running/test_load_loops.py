@@ -109,7 +109,7 @@ async def test_the_realised_rate_is_within_half_a_percent_at_200_a_second(tmp_pa
 async def test_500_short_requests_a_second_leave_in_time(tmp_path):
     """The goal is 5 ms at the 99th percentile; three times that is allowed here."""
     with serve_in_process(Script(ttft_ms=5, tok_s=0, n=4)) as server:
-        run = await loaded(server.base_url, tmp_path / "r", level("poisson:500", duration_s=3.0))
+        run = await loaded(server.base_url, tmp_path / "r", level("constant:500", duration_s=3.0))
     assert run.df["sched_lag_ms"].quantile(0.99) < 15
 
 
