@@ -1,7 +1,7 @@
 """Every code block of the README and of the documentation does what it says: run on scripted models, or at least read.
 
 The blocks of a page are run in their order, in one empty folder that holds what the page takes for granted (``HAVE``).
-``http://127.0.0.1:8000`` is a scripted endpoint. A hosted model is asked with ``--dry-run`` alone. What cannot be run
+``http://127.0.0.1:8000`` is a scripted endpoint. A hosted model is asked with ``--dry-run`` alone, and so is a load test. What cannot be run
 here stands in ``NOT_RUN`` with its reason, and is parsed.
 """
 
@@ -34,7 +34,8 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 BLOCK = re.compile(r"^```(?P<lang>[\w-]*)(?P<head>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 TITLE = re.compile(r'title="([^"]+)"')
 ADDRESS = "http://127.0.0.1:8000/v1"
-HOSTED = ("openai/gpt", "anthropic/", "openai/NAME")
+PLANNED = ("openai/gpt", "anthropic/", "openai/NAME", "speedqual load ")
+"""Lines that are only planned: hosted models cost money, load takes its time."""
 FREE = {"make", "pip", "export", "cd", "git", "python", "eval", "source"}
 """Commands of a shell that are not ours: their targets are looked at, they are not run."""
 
@@ -42,7 +43,6 @@ NOT_RUN = {
     "from speedqual.grading import judge": "it asks a judge model that the reader brings",
     "def grade(answer, item)": "it is a file of an eval set, shown by itself",
     "speedqual quickstart": "it fetches a model; CI runs it as make quickstart",
-    "speedqual load": "it takes its time; the tests of load run it",
 }
 GOOD = (0, 1, 4, 5)
 """Exit codes of a command that did its work: good, a gate that failed, some trials failed, inconclusive."""
@@ -159,7 +159,7 @@ def run_shell(line: str, call: Call, where: str) -> None:
         said = call(*words[1:2], "--help")
         assert said.code == 0 and all(w in said.out for w in words if w.startswith("--")), f"{where}: {line}"
         return
-    if any(part in line for part in HOSTED) and "--dry-run" not in words:
+    if any(part in line for part in PLANNED) and "--dry-run" not in words:
         words.append("--dry-run")
     said = call(*words[1:])
     assert said.code in GOOD, f"{where}: {line}\n{said.out}\n{said.err}"
