@@ -103,9 +103,7 @@ levels.table.loc[levels.table["layer"].isin(["concurrency", "arrivals"]), column
 table = levels.table.set_index("level")
 one, eight = table.loc["1 user"], table.loc["8 users"]
 more, longer = eight["done_s"] / one["done_s"], eight["ttft_ms_p50"] / one["ttft_ms_p50"]
-print(
-    f"From one user to eight: {more:.1f} times as many answers a second, {longer:.1f} times the wait for a first word."
-)
+print(f"From one user to eight: {more:.1f} times the answers a second, {longer:.1f} times the wait for a first word.")
 
 # %% [markdown]
 # ## Up to where the promise holds
