@@ -7,6 +7,7 @@ that knows no widgets. Where anywidget is installed a comm is opened beside it, 
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from html import escape
@@ -14,7 +15,7 @@ from typing import Any, Protocol, TextIO
 
 from speedqual.notebook.widgets import Bridge, open_bridge
 
-__all__ = ["Cell", "Screen", "Terminal", "in_kernel", "screen_here"]
+__all__ = ["Cell", "Screen", "Terminal", "bridge_here", "element", "in_kernel", "screen_here"]
 
 TAG = "speedqual-view"
 LINE_S = 10.0  # seconds between two lines where stderr is a file
@@ -97,6 +98,14 @@ def in_kernel() -> bool:
     return getattr(shell, "kernel", None) is not None
 
 
+def bridge_here(kind: str) -> Bridge | None:
+    """A bridge where a notebook server has started this kernel, as its sessions say in the environment.
+
+    A notebook that is run by a program (nbconvert, papermill) has nobody to wake it, and would only carry the scripts.
+    """
+    return open_bridge(kind) if in_kernel() and os.environ.get("JPY_SESSION_NAME") else None
+
+
 def screen_here(kind: str) -> Screen:
-    """A cell's output in a notebook, woken where anywidget is installed; else stderr."""
-    return Cell(open_bridge(kind)) if in_kernel() else Terminal()
+    """A cell's output in a notebook, else stderr."""
+    return Cell(bridge_here(kind)) if in_kernel() else Terminal()

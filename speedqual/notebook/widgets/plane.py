@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 from speedqual.analysis.frontier import Frontier, FrontierResult
 from speedqual.analysis.measures import find_measure
 from speedqual.errors import UsageError
-from speedqual.notebook.live.painter import Painter
-from speedqual.notebook.screens import Cell
-from speedqual.notebook.widgets import open_bridge
 from speedqual.notebook.widgets.gathering import Gathering
+from speedqual.notebook.widgets.moving import Moving
 from speedqual.notebook.widgets.plane_picture import PlanePicture, points_of
 from speedqual.notebook.words import notebook_words
 from speedqual.running.watching import Finished, RunEvent, Started
@@ -27,7 +25,7 @@ __all__ = ["Plane"]
 _HEARD = ("candidate", "evalset", "item", "repeat", "outcome", "score")  # columns where nothing has been heard yet
 
 
-class Plane:
+class Plane(Moving):
     """Speed against quality, live or of a finished run. Faster is to the right, better is up.
 
     As an observer it moves while the run goes on: speeds at once, qualities when the answers are graded, which is after
@@ -42,19 +40,17 @@ class Plane:
     against, as in ``Frontier``.
     """
 
+    _kind = "plane"
+
     def __init__(self, run: Run | None = None, *, x: str = "e2e", floor: float | None = None, lang: str = "en") -> None:
-        notebook_words(lang)
+        notebook_words(lang)  # refuses a language without words
         self._lang, self._measure, self._floor = lang, find_measure(x), floor
         self._gathering, self._lock = Gathering(self._measure), threading.Lock()
-        self._painter = Painter(self._show)
-        self._cells: list[Cell] = []
         self._names: tuple[str, ...] = ()
         self._frame: pd.DataFrame | None = None
         self._result: FrontierResult | None = None
         self._chosen: frozenset[str] = frozenset()
-        self._bridge = open_bridge("plane")
-        if self._bridge is not None:
-            self._bridge.on_choice(self._choose)
+        super().__init__()
         if run is not None:
             self.read(run)
 
@@ -68,11 +64,6 @@ class Plane:
         """The trials of the chosen candidates, one row each: of ``run.df``, or of what has been heard of a live run."""
         frame, chosen = self._table(), self.chosen
         return frame[frame["candidate"].isin(chosen)] if chosen else frame
-
-    @property
-    def widget(self) -> Any:
-        """The anywidget itself, to put into a layout of ipywidgets; None where anywidget is not installed."""
-        return self._bridge
 
     def read(self, run: Run) -> None:
         """Show a run with its own figures: intervals by cluster, its floor."""
@@ -131,17 +122,9 @@ class Plane:
             n_to_grade=gathering.n_to_grade,
         )
 
-    def _show(self) -> None:
-        shown = self._picture()
-        for cell in self._cells:
-            cell.show(shown.html(), shown.text(), shown.view(), final=self._frame is not None)
-
-    def _ipython_display_(self) -> None:
-        self._cells.append(Cell(self._bridge, lasting=True))
-        self._show()
-
-    def _repr_html_(self) -> str:
-        return self._picture().html()
+    @property
+    def _over(self) -> bool:
+        return self._frame is not None
 
     def __repr__(self) -> str:
         return f"<Plane of {len(self._picture().points)} candidates>"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Self
+from typing import Self
 
 from speedqual.endpoints.client import Client
 from speedqual.evalsets import build_prompt, load
-from speedqual.notebook.live.painter import Painter
-from speedqual.notebook.screens import Cell, in_kernel
-from speedqual.notebook.widgets import open_bridge
+from speedqual.notebook.screens import in_kernel
 from speedqual.notebook.widgets.lanes import Lane, item_of, lane_of, records_of, telling_item
+from speedqual.notebook.widgets.moving import Moving
 from speedqual.notebook.widgets.race_now import Asking
 from speedqual.notebook.widgets.race_picture import RacePicture
 from speedqual.notebook.words import notebook_words
@@ -20,7 +19,7 @@ from speedqual.running import Run
 __all__ = ["Race"]
 
 
-class Race:
+class Race(Moving):
     """Replies to one item side by side, as fast as they came or 0.1 to 10 times so; verdicts at the end.
 
     ::
@@ -32,6 +31,8 @@ class Race:
     Times are counted from each request's own send. A text longer than 4,000 characters is cut.
     """
 
+    _kind = "race"
+
     def __init__(
         self,
         run: Run | None = None,
@@ -41,13 +42,11 @@ class Race:
         candidates: Sequence[str] = (),
         lang: str = "en",
     ) -> None:
-        notebook_words(lang)
+        notebook_words(lang)  # refuses a language without words
         self._lang, self._prompt = lang, ""
         self._live = self._seen = False
         self._lanes: tuple[Lane, ...] = ()
-        self._cells: list[Cell] = []
-        self._painter = Painter(self._show)
-        self._bridge = open_bridge("race")
+        super().__init__()
         if run is not None:
             self._read(run, item, evalset, candidates)
 
@@ -86,11 +85,6 @@ class Race:
         """One a candidate: its pieces with their times, when it began and ended, its grade."""
         return self._lanes
 
-    @property
-    def widget(self) -> Any:
-        """The anywidget itself, to put into a layout of ipywidgets; None where anywidget is not installed."""
-        return self._bridge
-
     def _read(self, run: Run, item: str, evalset: str, candidates: Sequence[str]) -> None:
         evalset, item = telling_item(run, evalset, item, candidates)
         records = {record.trial.candidate: record for record in records_of(run, evalset, item)}
@@ -107,17 +101,9 @@ class Race:
         state = {"live": self._live, "seen": self._seen}
         return RacePicture(lanes=self._lanes, prompt=self._prompt, lang=self._lang, **state)
 
-    def _show(self) -> None:
-        shown = self._picture()
-        for cell in self._cells:
-            cell.show(shown.html(), shown.text(), shown.view(), final=not self._live)
-
-    def _ipython_display_(self) -> None:
-        self._cells.append(Cell(self._bridge, lasting=True))
-        self._show()
-
-    def _repr_html_(self) -> str:
-        return self._picture().html()
+    @property
+    def _over(self) -> bool:
+        return not self._live
 
     def __repr__(self) -> str:
         return f"<Race of {len(self._lanes)} candidates>"
