@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from speedqual.analysis.load.pace import client_of, offered_at
 from speedqual.analysis.tidy import numbers
 from speedqual.errors import UsageError
-from speedqual.timing.throughput import Offered, offered
+from speedqual.timing.throughput import Offered
 
 __all__ = ["UNITS", "Key", "Level", "LoadTable", "inside", "read_load"]
 
@@ -37,7 +37,6 @@ Key = tuple[str, str, str]
 """Candidate, layer and level."""
 
 Spans = tuple[tuple[float, float], ...]
-_FEW = 20  # a rate over fewer requests than this does not show that the client fell behind
 
 
 @dataclass(frozen=True)
@@ -157,7 +156,7 @@ def _levels(rows: pd.DataFrame, entries: Sequence[Mapping[str, Any]]) -> tuple[L
 def _level(key: Key, rows: pd.DataFrame, entries: Sequence[Mapping[str, Any]]) -> Level:
     last: Mapping[str, Any] = entries[-1] if entries else {}
     x = last.get("x", rows["load_x"].iloc[0] if len(rows) else None)
-    pace, whole = _offered(rows, entries), _whole(rows)
+    pace, whole = offered_at(rows, entries), _whole(rows)
     until_ms = whole[0][1] if whole else None
     return Level(
         *key,
@@ -171,7 +170,7 @@ def _level(key: Key, rows: pd.DataFrame, entries: Sequence[Mapping[str, Any]]) -
         ended=str(last.get("ended") or "completed"),
         why=str(last.get("why") or ""),
         offered=pace,
-        **_client(entries, pace),
+        **client_of(entries, pace),
     )
 
 
@@ -199,40 +198,6 @@ def _whole(rows: pd.DataFrame) -> Spans:
     ends = sent + np.nan_to_num(numbers(rows, "e2e_user_ms"), nan=0.0)
     known = np.isfinite(sent)
     return ((float(sent[known].min()), float(ends[known].max())),) if known.any() else ()
-
-
-def _offered(rows: pd.DataFrame, entries: Sequence[Mapping[str, Any]]) -> Offered | None:
-    """Of an open loop; None where nothing was due at a given time. Pauses of an interrupted level are taken out."""
-    due, sent = numbers(rows, "sched_ms"), numbers(rows, "started_ms")
-    known = np.isfinite(due) & np.isfinite(sent)
-    if not known.any():
-        return None
-    pause = _pauses(due[known], entries)
-    as_ns = [[round(v * 1e6) for v in values[known] - pause] for values in (due, sent)]
-    return offered(*as_ns)
-
-
-def _pauses(due_ms: NDArray[np.float64], entries: Sequence[Mapping[str, Any]]) -> NDArray[np.float64]:
-    """How long a level had stood still before each moment: between the times at which it was run."""
-    found = np.zeros(due_ms.shape)
-    for before, after in pairwise(entries):
-        if before.get("end_ms") is not None and after.get("start_ms") is not None:
-            found[due_ms >= float(after["start_ms"])] += float(after["start_ms"]) - float(before["end_ms"])
-    return found
-
-
-def _client(entries: Sequence[Mapping[str, Any]], pace: Offered | None) -> dict[str, Any]:
-    said = [dict(entry.get("client") or {}) for entry in entries]
-    why = next((str(c.get("why") or "the client was the limit") for c in said if c.get("limited")), "")
-    if not why and pace is not None and pace.client_limited and pace.n >= _FEW:
-        why = f"sent {_percent(pace.ratio)} of the offered rate, {pace.lag_p99_ms or 0:.0f} ms late at p99"
-    lags = [float(c["loop_lag_p99_ms"]) for c in said if c.get("loop_lag_p99_ms") is not None]
-    lag = pace.lag_p99_ms if pace is not None else max(lags, default=None)
-    return {"limited": bool(why), "limited_why": why, "lag_p99_ms": lag}
-
-
-def _percent(ratio: float | None) -> str:
-    return "an unknown share" if ratio is None else f"{100 * ratio:.1f} %"
 
 
 def _with_membership(rows: pd.DataFrame, levels: Sequence[Level]) -> pd.DataFrame:

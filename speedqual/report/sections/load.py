@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from speedqual.display import numbers
+from speedqual.report import load_tables
 from speedqual.report.context import Context
-from speedqual.report.load_words import bounded, ladder_name, level_names, named, pictured, place_name, several, twin
+from speedqual.report.load_words import ladder_name, level_names, named, pictured, place_name, several
 from speedqual.report.page import Part, fill
 from speedqual.report.phrases import translated
 from speedqual.report.tables import Cell, Head, Row, Table, between, text, value
@@ -209,71 +210,12 @@ def _figures(context: Context) -> Iterator[dict[str, Any]]:
     load = context.load
     assert load is not None
     shown = (
-        ("goodput", load.knee, _promises),
-        ("latency", load.latency, _latencies),
-        ("throughput", load.saturation, _throughputs),
-        ("by_length", load.by_length, _grid),
-        ("timeline", load.timeline, _timeline),
+        ("goodput", load.knee, load_tables.promises),
+        ("latency", load.latency, load_tables.latencies),
+        ("throughput", load.saturation, load_tables.throughputs),
+        ("by_length", load.by_length, load_tables.by_length),
+        ("timeline", load.timeline, load_tables.timeline),
     )
     for name, result, table in shown:
         if result is not None and len(result.table):
             yield pictured(context, result, context.words(f"load.caption_{name}"), table(context, result))
-
-
-def _promises(context: Context, result: Any) -> Table:
-    words, rows = context.words, result.table.to_dict("records")
-    head = [Head(words(f"load.col_{name}")) for name in ("promise", "kept", "of", "state")]
-    lines = []
-    for row in rows:
-        kept = bounded(row, "share", numbers.share, "lo", "hi")
-        cells = (text(row["slo"]), kept, value(numbers.count(row["n"]), row["n"]), text(words(f"load.{row['state']}")))
-        lines.append(Row(place_name(context, row, many=several(rows)), cells))
-    return twin(context, head, lines)
-
-
-def _latencies(context: Context, result: Any) -> Table:
-    words, rows = context.words, result.table.to_dict("records")
-    head = [*(Head(words("load.col_quantile", name=name)) for name in result.names), Head(words("load.col_of"))]
-    lines = []
-    for row in rows:
-        cells = [bounded(row, name, numbers.milliseconds) for name in result.names]
-        count = value(numbers.count(row["n"]), row["n"])
-        lines.append(Row(place_name(context, row, many=several(rows)), (*cells, count)))
-    return twin(context, head, lines)
-
-
-def _throughputs(context: Context, result: Any) -> Table:
-    words, rows = context.words, result.table.to_dict("records")
-    head = [Head(words("load.col_throughput")), Head(words("load.col_steady")), Head(words("load.col_done"))]
-    lines = []
-    for row in rows:
-        rest = (value(numbers.rate(row[name]), row[name]) for name in ("tok_s_steady", "done_s"))
-        cells = (bounded(row, "tok_s", numbers.rate), *rest)
-        lines.append(Row(place_name(context, row, many=several(rows)), cells))
-    return twin(context, head, lines)
-
-
-def _grid(context: Context, result: Any) -> Table:
-    wide = result.wide()
-    lines = [
-        Row(str(name), tuple(value(numbers.milliseconds(v), v) for v in row))
-        for name, row in zip(wide.index, wide.to_numpy(float), strict=True)
-    ]
-    return twin(context, [Head(str(column)) for column in wide.columns], lines)
-
-
-_BINS = 60
-
-
-def _timeline(context: Context, result: Any) -> Table:
-    """The bins, joined so that a reader can take them in."""
-    words, every = context.words, max(1, -(-result.table["t_s"].nunique() // _BINS))
-    t = result.table.assign(bin=(result.table["t_s"] // (result.bin_s * every)) * result.bin_s * every)
-    counts = t.groupby("bin")[["arrivals", "done", "errors", "stalls"]].sum()
-    flying = t.groupby(["bin", "t_s"])["in_flight"].sum().groupby("bin").mean()
-    head = [Head(words(f"load.col_{name}")) for name in ("in_flight", "sent", "done_n", "errors", "stalls")]
-    lines = [
-        Row(f"{at:g} s", (value(numbers.rate(flying[at]), flying[at]), *(value(numbers.count(n), n) for n in row)))
-        for at, row in zip(counts.index, counts.to_numpy(int), strict=True)
-    ]
-    return twin(context, head, lines, first="load.since_start")
