@@ -72,6 +72,7 @@ def test_the_public_surface_is_what_was_decided() -> None:
         "load_evalset",
         "load_test",
         "run_sync",
+        "with_grader",
         "write_report",
     ]
 
