@@ -116,7 +116,7 @@ def make_run(
     manifest = new_manifest("made-up", plan, Settings(seed=seed), prices, clock)
     manifest["sessions"] = [new_session(clock, Settings(seed=seed))]
     for evalset in sets:
-        layout.write_evalset(evalset)
+        layout.write_evalset(evalset, evalset.hash)
     by_name = {kind.name: kind for kind in kinds}
     items = {evalset.name: {item.id: item for item in evalset.items} for evalset in sets}
     journal = Journal(layout, 0, bytes)

@@ -7,7 +7,7 @@ from typing import Any
 
 from speedqual.records import EvalSet, Item, content_hash
 
-__all__ = ["hashed"]
+__all__ = ["hashed", "with_hash"]
 
 _LABELS = frozenset({"tags"})  # columns that only select
 
@@ -33,6 +33,11 @@ def hashed(evalset: EvalSet) -> EvalSet:
         "items": [_content(item) for item in sorted(evalset.items, key=lambda item: item.id)],
     }
     return replace(evalset, hash=content_hash(content))
+
+
+def with_hash(evalset: EvalSet) -> EvalSet:
+    """A set that was made in memory gets its hash; one that has it stays as it is."""
+    return evalset if evalset.hash else hashed(evalset)
 
 
 def _content(item: Item) -> list[Any]:

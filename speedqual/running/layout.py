@@ -52,8 +52,8 @@ class Layout:
         """The token events of one call of evaluate."""
         return self.folder / "events" / f"{session:04d}.jsonl.gz"
 
-    def evalset(self, hash_: str) -> Path:
-        return self.folder / "evalsets" / f"{hash_}.json"
+    def evalset(self, file: str) -> Path:
+        return self.folder / "evalsets" / f"{file}.json"
 
     def create(self) -> None:
         """Make the folders."""
@@ -178,13 +178,13 @@ class Layout:
                 fix="Resume the run to ask these again, or restore the file",
             ) from None
 
-    def write_evalset(self, evalset: EvalSet) -> None:
+    def write_evalset(self, evalset: EvalSet, file: str) -> None:
         """Keep a set, so that grading again needs nothing else."""
-        self.write_json(self.evalset(evalset.hash), evalset.to_dict())
+        self.write_json(self.evalset(file), evalset.to_dict())
 
-    def read_evalset(self, hash_: str) -> EvalSet:
+    def read_evalset(self, file: str) -> EvalSet:
         """A set as it was asked. Code that it brought is not allowed to run until the caller says so."""
-        path = self.evalset(hash_)
+        path = self.evalset(file)
         where = f"{self.name}/evalsets/{path.name}"
         try:
             data = json.loads(path.read_bytes())

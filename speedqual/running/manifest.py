@@ -9,7 +9,8 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -44,7 +45,7 @@ def new_manifest(
         "settings": settings.to_dict(),
         "n_trials": len(plan.trials),
         "candidates": [_candidate(candidate) for candidate in plan.candidates.values()],
-        "evalsets": [_evalset(evalset) for evalset in plan.evalsets.values()],
+        "evalsets": _evalsets(plan.evalsets.values()),
         "prices": {name: price.to_dict() if price else None for name, price in prices.items()},
         "speedqual": __version__,
         "versions": versions(),
@@ -98,10 +99,22 @@ def candidates_of(manifest: Mapping[str, Any]) -> tuple[Candidate, ...]:
     return tuple((Route if "policy" in data else Candidate).from_dict(data) for data in manifest["candidates"])
 
 
-def _evalset(evalset: EvalSet) -> dict[str, Any]:
+def _evalsets(sets: Iterable[EvalSet]) -> list[dict[str, Any]]:
+    """Sets that differ in name, floor or repeats alone have one hash, and each its file."""
+    seen: Counter[str] = Counter()
+    kept = []
+    for evalset in sets:
+        seen[evalset.hash] += 1
+        n = seen[evalset.hash]
+        kept.append(_evalset(evalset, evalset.hash if n == 1 else f"{evalset.hash}-{n}"))
+    return kept
+
+
+def _evalset(evalset: EvalSet, file: str) -> dict[str, Any]:
     return {
         "name": evalset.name,
         "hash": evalset.hash,
+        "file": file,
         "task": evalset.task,
         "version": evalset.version,
         "licence": evalset.licence,

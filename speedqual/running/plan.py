@@ -12,6 +12,7 @@ from speedqual.endpoints.access import base_url_of, is_loopback
 from speedqual.endpoints.registry import endpoint
 from speedqual.errors import UsageError
 from speedqual.evalsets import build_prompt
+from speedqual.evalsets.hashing import with_hash
 from speedqual.records import Candidate, EvalSet, Message, Plain, Price, Prompt, Trial, Usage
 from speedqual.running.route import asked, asked_by, asked_of
 from speedqual.running.settings import Settings
@@ -162,7 +163,7 @@ def make_plan(candidates: Sequence[Candidate], evalsets: Sequence[EvalSet], sett
     """
     who = by_name("candidate", candidates)
     asked(candidates)  # a lane must not be named like another candidate
-    sets = by_name("eval set", evalsets)
+    sets = by_name("eval set", [with_hash(one) for one in evalsets])
     if not who or not sets or not all(evalset.items for evalset in evalsets):
         raise UsageError("nothing to ask", fix="Give at least one candidate, and eval sets that have items")
     rng = random.Random(settings.seed)

@@ -73,7 +73,8 @@ class Run:
 
     @cached_property
     def evalsets(self) -> tuple[EvalSet, ...]:
-        return tuple(self.layout.read_evalset(entry["hash"]) for entry in self.manifest["evalsets"])
+        files = (entry.get("file") or entry["hash"] for entry in self.manifest["evalsets"])
+        return tuple(self.layout.read_evalset(file) for file in files)
 
     def __len__(self) -> int:
         """Finished trials."""

@@ -159,8 +159,8 @@ def opened(
             layout.repair()
         else:
             manifest = new_manifest(run, plan, settings, prices, clock)
-            for evalset in plan.evalsets.values():
-                layout.write_evalset(evalset)
+            for evalset, kept in zip(plan.evalsets.values(), manifest["evalsets"], strict=True):
+                layout.write_evalset(evalset, kept["file"])
         manifest["sessions"].append(new_session(clock, settings))
         layout.write_json(layout.manifest, manifest)
         number = len(manifest["sessions"]) - 1

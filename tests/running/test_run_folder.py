@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from speedqual.running import Run, evaluate, regrade
 from speedqual.running.columns import COLUMNS, page
 from speedqual.running.layout import Layout
 
-from .conftest import FakeClient, candidate, echo, toy_evalset
+from .conftest import FakeClient, candidate, echo, ok, toy_evalset
 
 
 @pytest.fixture
@@ -145,3 +146,11 @@ def test_a_folder_that_cannot_be_made_is_an_error(tmp_path):
 def test_the_page_of_columns_is_fresh():
     path = Path(__file__).parents[2] / "docs" / "columns.md"
     assert path.read_text(encoding="utf-8") == page(), "run: python -m speedqual.running.columns > docs/columns.md"
+
+
+async def test_sets_that_differ_in_name_and_floor_alone_keep_their_own(tmp_path):
+    sets = [replace(toy_evalset(2, name), floor=floor, hash="") for name, floor in (("a", 0.5), ("b", 0.9))]
+    run = await evaluate([candidate("m")], sets, folder=tmp_path / "run", client=FakeClient(lambda *_: ok("0")))
+    assert [(kept.name, kept.floor) for kept in run.evalsets] == [("a", 0.5), ("b", 0.9)]
+    assert run.evalsets[0].hash == run.evalsets[1].hash != ""
+    assert run.df.groupby("evalset")["floor"].first().to_dict() == {"a": 0.5, "b": 0.9}

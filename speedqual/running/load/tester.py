@@ -17,6 +17,7 @@ from speedqual.endpoints.deadlines import Deadlines
 from speedqual.endpoints.naming import parse_candidate
 from speedqual.endpoints.prices import price_of
 from speedqual.evalsets import load
+from speedqual.evalsets.hashing import with_hash
 from speedqual.records import Candidate, EvalSet, Price
 from speedqual.running.asking import Asker
 from speedqual.running.layout import Layout
@@ -106,7 +107,7 @@ async def load_test(
 
 def _plan(candidates: Sequence[Candidate | str], plan: LoadPlan, evalsets: Sequence[EvalSet]) -> Plan:
     who = with_routes([parse_candidate(one) if isinstance(one, str) else one for one in candidates])
-    given = by_name("eval set", evalsets)
+    given = by_name("eval set", [with_hash(one) for one in evalsets])
     what = {name: given[name] if name in given else load(name) for name in plan.sets}
     return Plan((), by_name("candidate", who), what, first_page(plan))
 
