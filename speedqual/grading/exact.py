@@ -189,6 +189,10 @@ _SAYS = re.compile(
 )
 
 
+_AGAIN = re.compile(r"\b(?:answer|solution)(?:\s+is)?\s*(?::|is\b)(?=\s*\S)\s*", re.IGNORECASE)
+"""The last of several marks on one line holds."""
+
+
 def _marked(text: str) -> tuple[str, str]:
     """The marked answer and how it was marked; the whole text when nothing is."""
     for pattern, how in ((_BOXED, "boxed"), (_HASHES, "####")):
@@ -197,7 +201,7 @@ def _marked(text: str) -> tuple[str, str]:
             return str(hits[-1]), how
     said = list(_SAYS.finditer(text))
     if said and not re.match(r"\W*(?:not|n't|不是)\b", said[-1]["rest"], re.IGNORECASE):
-        return said[-1]["rest"], "the answer is"
+        return _AGAIN.split(said[-1]["rest"])[-1], "the answer is"
     return text, "whole reply"
 
 

@@ -13,9 +13,17 @@ __all__ = ["SHARES", "asks_share", "hedges", "judge_numeric"]
 SHARES = frozenset(("%", "pp"))
 
 
+_ASKS_SHARE = re.compile(
+    r"\b(?:what|which|how many|in|as an?) (?:per ?cent|percentage|share|%)|\bpercentage\b|\bshare of\b|%\s*[?？]"
+    r"|百分之[几多]|百分比|比例|几成",
+    re.IGNORECASE,
+)
+"""A question that only tells of a percentage does not ask for one."""
+
+
 def asks_share(fact: ValueFact) -> bool:
     """Whether the question wants a share of something."""
-    return bool(re.search(r"percent|per cent|%|share|百分|比例", fact.asked, re.IGNORECASE))
+    return bool(_ASKS_SHARE.search(fact.asked))
 
 
 _ANSWER_MARK = re.compile(
@@ -59,9 +67,17 @@ def judge_numeric(fact: ValueFact, parts: tuple[str, ...], places: list[Place], 
         return Finding("unverifiable", "the value is only asked about", right[0].text)
     own = [p for p in rivals if _wants_year(fact) and p.is_year and fold(p.text) not in fact.others]
     strange = [p for p in rivals if fact.alone or not _is_known(p.text, known)] or own
+    strange = strange or ([p for p in places if _ends_reply(fact, parts, p)] if fact.alone else [])
     if strange:
         return Finding("contradicted", f"{strange[-1].text} is given instead", strange[-1].text)
     return Finding("missing", "no such value is given")
+
+
+def _ends_reply(fact: ValueFact, parts: tuple[str, ...], place: Place) -> bool:
+    """A number that the last sentence affirms at its end is given, also when the question names it."""
+    last = place.sentence == len(parts) - 1 and bool(_ENDS.match(parts[place.sentence][place.end :]))
+    last = last and not _is_article(fact, place, parts)
+    return last and not place.right and place.stance == "affirmed" and place.is_year == _wants_year(fact)
 
 
 def _without_corrected(parts: tuple[str, ...], places: list[Place]) -> list[Place]:

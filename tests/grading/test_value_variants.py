@@ -258,7 +258,7 @@ EXACT: list[tuple[Any, str, str]] = [
     (29, '290', 'wrong_result'),
     (29, '2.9', 'wrong_result'),
     (29, '-29', 'wrong_result'),
-    (29, '29%', 'no_answer'),
+    (29, '29%', 'wrong_result'),
     (29, '2 9', 'wrong_result'),
     (29, '28 or 29', 'ambiguous'),
     (29, '29 is wrong', 'wrong_result'),
