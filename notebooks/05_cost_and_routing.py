@@ -79,7 +79,7 @@ run
 # ## The cost of a right answer
 #
 # All that was spent, wrong answers included, over the number of right ones. Cheap requests are not cheap when most of
-# them are wrong.
+# them are wrong. Where a redrawing of the tickets may hold no right answer at all, the cost has no upper bound (NaN).
 
 # %%
 cost = Cost()(run)

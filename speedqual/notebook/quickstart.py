@@ -29,8 +29,9 @@ SLOTS = 4  # prompts whose beginning a local server keeps: one an eval set
 class Version:
     """A version of a small model.
 
-    ``without``: blocks that are left out of the real one. ``ttft_ms``, ``tok_s`` and ``right`` (the share of items
-    answered rightly; to all else it says ``text``) are what the scripted model in its place plays. ``rung``: the ladder that it stands on.
+    ``without``: blocks that are left out of the real one. ``ttft_ms``, ``tok_s``, ``right`` (the share of items answered
+    rightly) and ``text`` (what it says to all else) are what the scripted model in its place plays. ``rung``: the ladder
+    that it stands on.
     """
 
     name: str
@@ -84,8 +85,8 @@ def small_models(
 ) -> Iterator[list[Candidate]]:
     """One candidate a version, each with a server of its own on this machine; the servers end with the block.
 
-    Of the real ones one stream is in flight at a time (``group``), but for load tests. The scripted ones know the answers
-    to ``evalsets``. ``slots``: streams that a server carries at a time; more of them queue.
+    Of the real ones one stream is in flight at a time (``group``), but for load tests. The scripted ones know the
+    answers to ``evalsets``. ``slots``: streams that a server carries at a time; more of them queue.
     """
     model = real_model(engine)
     with ExitStack() as stack:
