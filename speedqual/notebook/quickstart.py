@@ -29,9 +29,9 @@ SLOTS = 4  # prompts whose beginning a local server keeps: one an eval set
 class Version:
     """A version of a small model.
 
-    ``without``: blocks that are left out of the real one. ``ttft_ms``, ``tok_s``, ``right`` (the share of items answered
-    rightly) and ``text`` (what it says to all else) are what the scripted model in its place plays. ``rung``: the ladder
-    that it stands on.
+    ``without``: blocks that are left out of the real one. ``ttft_ms``, ``tok_s``, ``right`` (the share of items that it
+    answers rightly) and ``text`` (what it says to all else) are what the scripted model in its place plays. ``rung``:
+    the ladder that it stands on.
     """
 
     name: str
