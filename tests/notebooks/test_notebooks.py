@@ -9,7 +9,7 @@ import jupytext
 import nbformat
 import pytest
 from nbconvert import HTMLExporter
-from render import SOURCES, execute, page, paired
+from render import GALLERY, SOURCES, execute, page, paired
 
 NAMES = [
     "01_quickstart",
@@ -50,6 +50,12 @@ def test_the_chinese_twin_takes_the_same_steps() -> None:
     assert [cell.cell_type for cell in english] == [cell.cell_type for cell in chinese]
     for said in (cell.source for cell in chinese if cell.cell_type == "markdown"):
         assert re.search(r"[\u4e00-\u9fff]", said) and not re.search(r"\b(?:the|and|is)\b", said)
+
+
+def test_the_gallery_is_small_and_fetches_nothing() -> None:
+    pages = {kept.stem: kept.read_text(encoding="utf-8") for kept in GALLERY.glob("*")}
+    assert set(pages) <= set(NAMES) and sum(len(text.encode()) for text in pages.values()) <= 2_000_000
+    assert not [name for name, text in pages.items() if FETCHED.search(text) or "<script" in text]
 
 
 @pytest.mark.slow
