@@ -25,6 +25,7 @@ ENGINE = "auto"  # "local": a real small model, fetched once; "scripted": a made
 ITEMS = 20
 
 # %%
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -69,6 +70,7 @@ inv-19,hard,"Fee for May: 15.00 GBP. Fee for June: 15.00 GBP. Both due 2026-06-3
 inv-20,hard,"发票金额 480.00 CNY，请于 2026-06-18 前付清。",480.00,CNY,2026-06-18
 """
 Path("invoices.csv").write_text("".join(CSV.splitlines(keepends=True)[: ITEMS + 3]), encoding="utf-8")
+shutil.rmtree("invoices", ignore_errors=True)  # so that the cell can be run again
 folder = scaffold_from_csv("invoices", "invoices.csv")
 print((folder / "README.md").read_text(encoding="utf-8"))
 
