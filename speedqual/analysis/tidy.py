@@ -21,10 +21,13 @@ from speedqual.records import GRADED_OUTCOMES
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["RUN_COLUMNS", "Table", "from_run", "median", "numbers", "tidy"]
+__all__ = ["CLIMBED", "RUN_COLUMNS", "Table", "from_run", "lightest", "median", "numbers", "tidy"]
 
 RUN_COLUMNS = ("candidate", "item", "score", "outcome")
 """The least a tidy run must have; all others of ``run.df`` are used when present."""
+
+CLIMBED = ("concurrency", "arrivals")
+"""The layers of a load test in which load itself rises from level to level."""
 
 _FACTS = ("endpoint", "model", "service_tier", "ladder", "rung", "x", "params_b", "usd_per_hour", "claimed_tok_s")
 _ITEM_FACTS = ("task", "cluster", "difficulty", "language")
@@ -125,13 +128,28 @@ def tidy(data: Any) -> Table:
 
 
 def from_run(frame: pd.DataFrame) -> Table:
-    """Reduce ``run.df``: main phase only, repeats averaged, failures apart."""
-    raw = frame[frame["phase"] == "main"] if "phase" in frame else frame
+    """Reduce ``run.df``: main phase only, the lightest load of a load test, repeats averaged, failures apart."""
+    raw = lightest(frame[frame["phase"] == "main"] if "phase" in frame else frame)
     if raw.empty:
         raise UsageError("the run has no finished trial", fix="Run it, or resume it with speedqual run --resume")
     raw = _with_scores(raw)
     rows = _mean_of_repeats(raw)
     return Table(summary=_summarise(raw, rows), rows=rows, raw=raw, notes=_run_notes(raw), source="run")
+
+
+def lightest(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a load test's lowest level, for each candidate and layer that was climbed; other rows stay.
+
+    A mean over idle and saturated levels would be the figure of no situation at all.
+    """
+    if "layer" not in frame or "load_x" not in frame:
+        return frame
+    climbed = frame["layer"].isin(CLIMBED)
+    if not climbed.any():
+        return frame
+    x = pd.to_numeric(frame["load_x"], errors="coerce")
+    least = x.groupby([frame["candidate"], frame["layer"]], observed=True).transform("min")
+    return frame[~climbed | (x == least)]
 
 
 def _with_scores(raw: pd.DataFrame) -> pd.DataFrame:

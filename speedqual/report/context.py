@@ -13,6 +13,7 @@ from speedqual.analysis.frontier import Frontier
 from speedqual.analysis.routing import Routing
 from speedqual.analysis.scoreboard import Scoreboard
 from speedqual.analysis.tasks import ByTask
+from speedqual.analysis.tidy import lightest
 from speedqual.errors import UsageError
 from speedqual.records import GRADED_OUTCOMES, Candidate, EvalSet
 from speedqual.report import EACH
@@ -35,7 +36,7 @@ class Context:
     """One run, analysed for a page. An analysis is None when there is nothing to say.
 
     ``items``: how many items of a kind (worst, slowest, flipped) to show, None = every item. ``main``: the rows of the
-    run that count; a row's label in ``run.df`` is the number of its record.
+    run that count (of a load test its lightest levels); a row's label in ``run.df`` is the number of its record.
     """
 
     def __init__(self, run: Run, words: Words, *, redact: bool = False, items: int | None = EACH) -> None:
@@ -43,7 +44,7 @@ class Context:
         self.manifest: dict[str, Any] = dict(run.manifest)
         self.client_limit = run.client_limit
         df = run.df
-        self.main: pd.DataFrame = df[df["phase"] == "main"]
+        self.main: pd.DataFrame = lightest(df[df["phase"] == "main"])
         self.floor = _floor(run.evalsets)
         self.local = any(candidate.group == "this machine" for candidate in run.candidates)
 

@@ -20,7 +20,7 @@ from speedqual.analysis import (
 )
 from speedqual.analysis.grid import Grid
 from speedqual.analysis.load.reading import LoadTable, read_load
-from speedqual.analysis.tidy import numbers
+from speedqual.analysis.tidy import CLIMBED, numbers
 from speedqual.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Loads", "loads_of"]
 
-CLIMBED = ("concurrency", "arrivals")
 _LENGTHS_APART = 4.0  # prompts that differ by less tell nothing of length
 
 

@@ -50,6 +50,21 @@ def test_other_phases_are_left_out() -> None:
     assert tidy(frame).names == ["a"]
 
 
+def test_of_a_climbed_load_the_lowest_level_counts_and_other_layers_whole() -> None:
+    rows = [  # layer, load_x, item, score
+        ("concurrency", 1, "1", 1.0),
+        ("concurrency", 1, "2", 1.0),
+        ("concurrency", 8, "1", 0.0),
+        ("concurrency", 8, "2", 0.0),
+        ("long_input", 100, "3", 1.0),
+        ("long_input", 400, "4", 0.0),
+    ]
+    frame = pd.DataFrame(rows, columns=["layer", "load_x", "item", "score"]).assign(candidate="a", outcome="ok")
+    table = tidy(frame)
+    assert table.rows.set_index("item")["score"].to_dict() == {"1": 1.0, "2": 1.0, "3": 1.0, "4": 0.0}
+    assert table.summary.loc[0, "quality"] == 0.75
+
+
 def test_the_same_item_of_two_sets_is_two_items() -> None:
     frame = pd.concat([run_frame(), run_frame().assign(evalset="f")])
     assert set(tidy(frame).matrix().index) == {"e/1", "e/2", "f/1", "f/2"}

@@ -19,6 +19,7 @@ from speedqual.report.loads import loads_of
 from speedqual.report.sections import layers, load, load_errors, load_quality, tails
 from speedqual.report.sections.load import levels_table, sentences
 from speedqual.report.sections.tails import named_rows
+from speedqual.report.sections.verdict import sentences as verdict
 from speedqual.report.words import Words
 from speedqual.running import Retry, Run
 from speedqual.running.load import load_test
@@ -71,10 +72,13 @@ def test_every_layer_has_its_section_and_errors_are_absent_where_nothing_failed(
 def test_the_knee_is_said_with_its_goodput(run: Run) -> None:
     said = list(sentences(context_of(run)))
     assert said[0].startswith("“quick <b>”, input length: every promise is held up to 400 tokens, goodput 100 %")
+    assert [line for line in verdict(context_of(run)) if line in said] == [
+        line for line in said if "users at once: every" in line
+    ]
     # 0.5^5 = 0.031 at 1 user is not enough (its half of alpha is 0.025), 0.5^10 and 0.5^20 are
     held = next(line for line in said if "users at once: every promise" in line)
     assert "held up to 4 users, goodput 100 % [84 %, 100 %] of 20 requests" in held
-    assert "exact binomial test" in said[-2] and said[-1].endswith("count the requests of all levels together.")
+    assert "exact binomial test" in said[-2] and said[-1].endswith("count the lowest level of each climb alone.")
 
 
 def test_every_level_stands_in_the_table(run: Run, parts: dict[str, str]) -> None:

@@ -18,7 +18,7 @@ from speedqual.analysis.cliffs import Cliffs, CliffsResult
 from speedqual.analysis.intervals import wilson
 from speedqual.analysis.load.reading import Level, LoadTable, read_load
 from speedqual.analysis.paired import paired_difference
-from speedqual.analysis.tidy import Table, from_run, numbers
+from speedqual.analysis.tidy import CLIMBED, Table, from_run, numbers
 from speedqual.errors import UsageError
 
 __all__ = ["QualityResult", "QualityUnderLoad"]
@@ -28,7 +28,7 @@ __all__ = ["QualityResult", "QualityUnderLoad"]
 class QualityUnderLoad:
     """``layers``: whose levels are compared; ``rule``: of the cliffs."""
 
-    layers: tuple[str, ...] = ("concurrency", "arrivals")
+    layers: tuple[str, ...] = CLIMBED
     rule: Cliffs = field(default_factory=lambda: Cliffs(by="ladder"))
 
     def __call__(self, data: Any) -> QualityResult:

@@ -18,6 +18,7 @@ from scipy import stats
 
 from speedqual.analysis.base import Result, records
 from speedqual.analysis.load.levels import Levels, LevelsResult
+from speedqual.analysis.tidy import CLIMBED
 
 __all__ = ["Saturation", "SaturationResult"]
 
@@ -31,7 +32,7 @@ class Saturation:
     rise: float = 0.10
     spread: float = 1.5
     alpha: float = 0.05
-    layers: tuple[str, ...] = ("concurrency", "arrivals")
+    layers: tuple[str, ...] = CLIMBED
 
     def __call__(self, data: Any) -> SaturationResult:
         """Look at a run, or at its ``LevelsResult``."""

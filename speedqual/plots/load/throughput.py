@@ -10,6 +10,7 @@ from matplotlib.ticker import FuncFormatter
 
 from speedqual.analysis.load.levels import LevelsResult
 from speedqual.analysis.load.saturation import SaturationResult
+from speedqual.analysis.tidy import CLIMBED
 from speedqual.display.numbers import amount
 from speedqual.plots.axes import shorten
 from speedqual.plots.load.places import alt_text, colour_of, level_axis, level_name, panels, unlimited
@@ -21,7 +22,7 @@ __all__ = ["plot", "plot_levels"]
 
 def plot_levels(result: LevelsResult, *, style: str | Style = "light", lang: str = "en", title: str = "") -> Drawing:
     """The throughput of the levels, without a saturation point."""
-    table = result.table[result.table["layer"].isin(("concurrency", "arrivals"))]
+    table = result.table[result.table["layer"].isin(CLIMBED)]
     table = table if len(table) else result.table
     empty = pd.DataFrame(columns=["candidate", "layer", "level", "x", "unit"])
     return plot(SaturationResult(table, result.verdict, (), empty), style=style, lang=lang, title=title)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from speedqual.display import numbers
@@ -13,7 +13,7 @@ from speedqual.report.page import Part, fill
 from speedqual.report.phrases import translated
 from speedqual.report.tables import Cell, Head, Row, Table, between, text, value
 
-__all__ = ["levels_table", "section", "sentences"]
+__all__ = ["knees", "levels_table", "section", "sentences"]
 
 Line = Mapping[Any, Any]
 _COLUMNS = ("requests", "rate", "in_flight", "throughput", "ttft", "e2e", "client", "ended")
@@ -38,9 +38,7 @@ def sentences(context: Context) -> Iterator[str]:
     """The knee of each ladder, its saturation, and what taints the figures."""
     load, words = context.load, context.words
     assert load is not None
-    if load.knee is not None:
-        for row in load.knee.knees.to_dict("records"):
-            yield _knee(context, row)
+    yield from knees(context)
     if load.saturation is not None:
         for row in load.saturation.points.to_dict("records"):
             yield _saturation(context, row)
@@ -51,6 +49,14 @@ def sentences(context: Context) -> Iterator[str]:
         yield words("load.knee_rule")
     if len(load.table.levels) > 1:
         yield words("load.all_levels")
+
+
+def knees(context: Context, *, layers: Collection[str] | None = None) -> Iterator[str]:
+    """Of each ladder, the highest level that is shown to hold every promise. Nothing where no promise was made."""
+    if context.load is not None and context.load.knee is not None:
+        for row in context.load.knee.knees.to_dict("records"):
+            if layers is None or row["layer"] in layers:
+                yield _knee(context, row)
 
 
 def _knee(context: Context, row: Line) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from speedqual.analysis.tidy import CLIMBED
 from speedqual.display import numbers
 from speedqual.display.numbers import points, score, seconds
 from speedqual.report.context import Context
 from speedqual.report.page import Part, fill
 from speedqual.report.sections.ladders import slug
+from speedqual.report.sections.load import knees
 from speedqual.report.sections.routing import sentence
 
 __all__ = ["section", "sentences"]
@@ -28,6 +30,7 @@ def sentences(context: Context) -> Iterator[str]:
     board = context.board
     if not len(board) or board["quality"].isna().all():
         return
+    yield from knees(context, layers=CLIMBED)
     if context.client_limit:
         yield context.words("verdict.client_limited")
     else:
