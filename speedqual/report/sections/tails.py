@@ -10,12 +10,12 @@ import pandas as pd
 
 from speedqual.analysis.streams import Streams
 from speedqual.analysis.tails import Tails
+from speedqual.analysis.tidy import CLIMBED
 from speedqual.analysis.tidy import numbers as numbers_in
 from speedqual.display import numbers
 from speedqual.errors import UsageError
 from speedqual.report.context import Context
 from speedqual.report.load_words import bounded, named, pictured, several, twin
-from speedqual.report.loads import CLIMBED
 from speedqual.report.page import Part, fill
 from speedqual.report.tables import Head, Row, Table, value
 
