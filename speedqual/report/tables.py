@@ -35,12 +35,13 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A named row; ``marked``: it is on the frontier."""
+    """A named row; ``marked``: it is on the frontier; ``note``: what to know of it before its figures."""
 
     name: str
     cells: tuple[Cell, ...]
     marked: bool = False
     candidate: bool = False
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

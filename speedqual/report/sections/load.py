@@ -132,8 +132,13 @@ def levels_table(context: Context) -> Table:
     states = _states(context)
     if states:
         head.insert(1, Head(words("load.col_goodput")))
-    lines = [Row(_placed(context, row, many=many), tuple(_cells(context, row, states))) for row in rows]
+    lines = [_line(context, row, _placed(context, row, many=many), states) for row in rows]
     return Table(words("load.levels"), head, lines, caption=words("load.levels_caption"), first=words("load.level"))
+
+
+def _line(context: Context, row: Line, name: str, states: Mapping[tuple[str, str, str], Line]) -> Row:
+    note = context.words("load.client_limited") if row["client_limited"] else ""
+    return Row(name, tuple(_cells(context, row, states)), note=note)
 
 
 _UNTOLD = ("short_text", "long_input", "long_output")
@@ -175,7 +180,7 @@ def _cells(context: Context, row: Line, states: Mapping[tuple[str, str, str], Li
     yield value(numbers.rate(row["tok_s"]), row["tok_s"], bounds)
     for metric in ("ttft_ms", "e2e_ms"):
         yield _times(context, row, metric)
-    yield _client(context, row)
+    yield _client(row)
     yield text(words.known(f"load.ended_{row['ended']}", str(row["ended"])), translated(row["why"], words))
 
 
@@ -206,9 +211,9 @@ def _times(context: Context, row: Line, metric: str) -> Cell:
     return value(numbers.milliseconds(row[f"{metric}_p50"]), row[f"{metric}_p50"], bounds, *(small if known else ()))
 
 
-def _client(context: Context, row: Line) -> Cell:
+def _client(row: Line) -> Cell:
     lag = f"{row['lag_p99_ms']:.1f} ms" if not numbers.missing(row["lag_p99_ms"]) else numbers.DASH
-    return value(lag, row["lag_p99_ms"], context.words("load.client_limited") if row["client_limited"] else "")
+    return value(lag, row["lag_p99_ms"])
 
 
 def _figures(context: Context) -> Iterator[dict[str, Any]]:
