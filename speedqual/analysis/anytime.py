@@ -15,7 +15,7 @@ import pandas as pd
 
 from speedqual.analysis.base import Result, records
 from speedqual.analysis.intervals import mean_interval
-from speedqual.display.numbers import percent
+from speedqual.display.numbers import digits, percent
 from speedqual.errors import UsageError
 from speedqual.grading.base import Grader, grade_all
 from speedqual.records import Answer, Attempt, Item
@@ -100,4 +100,4 @@ def _verdict(table: pd.DataFrame) -> str:
         return "No part of any answer is worth anything before its end."
     end = float(known["quality"].iloc[-1])
     half = known[known["quality"] >= end / 2].iloc[0]
-    return f"Half of the final quality of {percent(end)} is there after {half['t_ms'] / 1000:.2g} s."
+    return f"Half of the final quality of {percent(end)} is there after {digits(half['t_ms'] / 1000, 2)} s."

@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from speedqual.analysis.base import Result, records
+from speedqual.display.numbers import digits
 from speedqual.errors import UsageError
 
 __all__ = ["Canary", "CanaryResult"]
@@ -75,4 +76,4 @@ def _verdict(alarm: int | None, n: int, table: pd.DataFrame) -> str:
     if alarm is not None:
         return f"Worse than the margin allows: seen after {alarm} items. Stop the canary."
     last = float(table["evidence"].iloc[-1]) if n else 1.0
-    return f"No alarm after {n} items (evidence {last:.3g}). Go on."
+    return f"No alarm after {n} items (evidence {digits(last)}). Go on."

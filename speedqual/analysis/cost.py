@@ -17,6 +17,7 @@ from speedqual.analysis.base import Result, records
 from speedqual.analysis.draws import multinomial_weights
 from speedqual.analysis.intervals import cluster_sums
 from speedqual.analysis.tidy import Table, median, numbers, tidy
+from speedqual.display.numbers import digits
 from speedqual.errors import UsageError
 
 __all__ = ["Cost", "CostResult", "replicas_for"]
@@ -238,10 +239,10 @@ def _verdict(out: pd.DataFrame) -> str:
     if known.empty:
         return "No candidate has both a known cost and a success."
     best = known.iloc[0]
-    text = f"Cheapest success: {best['candidate']}, ${best['cost_per_success']:.3g} each"
+    text = f"Cheapest success: {best['candidate']}, ${digits(best['cost_per_success'])} each"
     if len(known) > 1:
         worst = known.iloc[-1]
         ratio = worst["cost_per_success"] / best["cost_per_success"] if best["cost_per_success"] > 0 else None
-        more = f", {ratio:.3g} times as much" if ratio else ""
-        text += f"; dearest: {worst['candidate']}, ${worst['cost_per_success']:.3g}{more}"
+        more = f", {digits(ratio)} times as much" if ratio else ""
+        text += f"; dearest: {worst['candidate']}, ${digits(worst['cost_per_success'])}{more}"
     return text + "."

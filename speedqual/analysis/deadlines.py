@@ -18,7 +18,7 @@ from speedqual.analysis.draws import multinomial_weights, simultaneous_factor
 from speedqual.analysis.intervals import cluster_sums
 from speedqual.analysis.measures import Measure, find_measure
 from speedqual.analysis.tidy import Table, tidy
-from speedqual.display.numbers import percent
+from speedqual.display.numbers import digits, percent
 from speedqual.errors import UsageError
 
 __all__ = ["Deadlines", "DeadlinesResult", "curve_at"]
@@ -199,10 +199,10 @@ def _long(names: list[str], grid: Array, curves: Array, lows: Array, highs: Arra
 def say_limit(value: float, m: Measure) -> str:
     """A limit in words: ms as seconds from one on."""
     if m.unit == "USD":
-        return f"${value:.3g}"
+        return f"${digits(value)}"
     if m.unit == "ms" and value >= 1000:
-        return f"{value / 1000:.3g} s"
-    return f"{value:.3g} {m.unit}".strip()
+        return f"{digits(value / 1000)} s"
+    return f"{digits(value)} {m.unit}".strip()
 
 
 def _verdict(switches: pd.DataFrame, m: Measure) -> str:

@@ -20,6 +20,7 @@ from speedqual.analysis.base import Result, records
 from speedqual.analysis.first_usable_reply import ReplyReader
 from speedqual.analysis.first_usable_signs import Sign
 from speedqual.analysis.intervals import quantile_interval
+from speedqual.display.numbers import digits
 from speedqual.errors import UsageError
 from speedqual.grading.text import blank_thinking
 from speedqual.records import Attempt, Item, Record
@@ -206,7 +207,7 @@ def _verdict(table: pd.DataFrame, wrong: pd.DataFrame) -> str:
         return "No answer has a part that is usable before its end."
     best = known.sort_values("first_usable_ms", kind="stable").iloc[0]
     share = f", {best['share']:.0%} of the way to its end" if pd.notna(best["share"]) else ""
-    what = f"a {best['part']} after {best['first_usable_ms']:.4g} ms{share}"
+    what = f"a {best['part']} after {digits(best['first_usable_ms'], 4)} ms{share}"
     said = f"First usable part soonest: {best['candidate']}, {what}"
     n_wrong, n_seen = int(wrong["wrong"].sum()), int(wrong["seen"].sum())
     told = f"; {n_seen} of {n_wrong} wrong answers could have been told before their end" if n_wrong else ""

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 from speedqual.analysis.base import records
 from speedqual.analysis.gate import GateResult
+from speedqual.display.numbers import digits
 
 __all__ = ["to_junit", "to_markdown"]
 
@@ -28,7 +29,7 @@ def to_markdown(result: GateResult, title: str = "speedqual gate") -> str:
 def _line(row: dict[str, Any]) -> str:
     share = row["check"].split()[0] in ("quality", "failed")
     shown = _share if share else _figure
-    change = shown(row["change"]) if share else f"×{row['change']:.3g}"
+    change = shown(row["change"]) if share else f"×{digits(row['change'])}"
     bounds = "" if row["lo"] is None or row["hi"] is None else f" ({shown(row['lo'])} to {shown(row['hi'])})"
     need = f" (n ≈ {row['n_needed']:.0f} needed)" if row["n_needed"] else ""
     cells = [_cell(row["candidate"]), row["check"], shown(row["base"]), shown(row["new"]), change + bounds]
@@ -41,7 +42,7 @@ def _share(value: float) -> str:
 
 
 def _figure(value: float) -> str:
-    return f"{value:,.4g}"
+    return f"{digits(value, 4)}"
 
 
 def _cell(text: str) -> str:
@@ -65,7 +66,7 @@ def to_junit(result: GateResult, name: str = "speedqual") -> str:
     )
     for row in rows:
         case = ElementTree.SubElement(suite, "testcase", classname=_clean(row["candidate"]), name=row["check"])
-        words = f"base {row['base']:.6g}, new {row['new']:.6g}, change {row['change']:.6g}, margin {row['margin']:.6g}"
+        words = ", ".join(f"{name} {digits(row[name], 6)}" for name in ("base", "new", "change", "margin"))
         if row["result"] == "fail":
             ElementTree.SubElement(case, "failure", message=words)
         elif row["result"] == "inconclusive":

@@ -14,6 +14,7 @@ from scipy import stats
 from speedqual.analysis.base import Result, records
 from speedqual.analysis.intervals import holm, quantile_interval
 from speedqual.analysis.tidy import Table, numbers, tidy
+from speedqual.display.numbers import digits
 from speedqual.errors import UsageError
 
 __all__ = ["History", "HistoryResult", "change_points"]
@@ -144,7 +145,9 @@ def _verdict(trends: pd.DataFrame, labels: list[str]) -> str:
         if row["changes"]:
             parts.append(f"{row['candidate']}: {row['metric']} changes at {', '.join(row['changes'])}")
         elif row["drifts"]:
-            parts.append(f"{row['candidate']}: {row['metric']} drifts from {row['first']:.4g} to {row['last']:.4g}")
+            parts.append(
+                f"{row['candidate']}: {row['metric']} drifts from {digits(row['first'], 4)} to {digits(row['last'], 4)}"
+            )
     if not parts:
         return f"No change and no drift over {len(labels)} runs beyond their noise."
     return "; ".join(parts) + "."

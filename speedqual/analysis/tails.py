@@ -17,6 +17,7 @@ from speedqual.analysis.base import Result, records
 from speedqual.analysis.intervals import quantile_interval, wilson
 from speedqual.analysis.measures import Measure, find_measure
 from speedqual.analysis.tidy import median, numbers, tidy
+from speedqual.display.numbers import digits
 from speedqual.errors import UsageError
 
 __all__ = ["Tails", "TailsResult", "failure_inclusive"]
@@ -130,6 +131,6 @@ def _verdict(out: pd.DataFrame, m: Measure) -> str:
     order = out.sort_values(tail, ascending=not m.higher_is_better, kind="stable")
     best = order.iloc[0]
     slow = f"{tail} of the {m.label}"
-    text = f"Best {slow}: {best['candidate']}, {best[tail]:.4g} {m.unit}"
+    text = f"Best {slow}: {best['candidate']}, {digits(best[tail], 4)} {m.unit}"
     small = out.loc[out[f"{tail}_{'lo' if m.higher_is_better else 'hi'}"].isna(), "candidate"]
     return text + (f"; n is too small to bound it for {', '.join(small[:4])}." if len(small) else ".")

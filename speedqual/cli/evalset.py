@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from speedqual.cli.table import text_table
+from speedqual.display.numbers import digits
 from speedqual.display.safe import visible
 from speedqual.errors import EvalSetError, UsageError
 from speedqual.evalsets import Problem, build_prompt, builtin_names, check, describe, load
@@ -343,7 +344,7 @@ def _grade_text(grade: Grade) -> str:
 
 
 def _share(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3g}"
+    return "–" if value is None else f"{digits(value)}"
 
 
 def _line(problem: Problem) -> str:

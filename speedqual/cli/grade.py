@@ -10,6 +10,7 @@ import click
 
 from speedqual.cli.offers import MODEL, RUN
 from speedqual.cli.outcome import exit_code_of, print_scoreboard, say
+from speedqual.display.numbers import digits
 
 __all__ = ["command"]
 
@@ -28,7 +29,7 @@ def _judged_by(model: str | None, url: str) -> Iterator[None]:
     with JudgeModel(candidate) as ask:
         use(ask)
         yield
-        cost = "an unknown cost" if ask.cost_usd is None else f"${ask.cost_usd:.4g}"
+        cost = "an unknown cost" if ask.cost_usd is None else f"${digits(ask.cost_usd, 4)}"
         say(f"judge {candidate.name}: {ask.requests} requests, {ask.faults} failed, {cost}")
 
 

@@ -9,6 +9,7 @@ __all__ = [
     "amount",
     "cell",
     "count",
+    "digits",
     "milliseconds",
     "missing",
     "percent",
@@ -94,10 +95,10 @@ def amount(value: float, unit: str) -> str:
     ('1.5 s', '90 ms', '$0.0021', '2,000 tokens/s')
     """
     if unit == "ms" and value >= 1000:
-        return f"{_digits(value / 1000)} s"
+        return f"{digits(value / 1000)} s"
     if unit == "USD":
-        return f"${_digits(value)}"
-    return f"{_digits(value)} {unit}".strip()
+        return f"${digits(value)}"
+    return f"{digits(value)} {unit}".strip()
 
 
 def cell(column: str, value: object) -> str:
@@ -115,7 +116,7 @@ def cell(column: str, value: object) -> str:
     for named, form in _FORMS:
         if named(column):
             return form(value)
-    return _digits(value)
+    return digits(value)
 
 
 _SHARES = ("quality", "p_on", "regret", "drop", "lower_bound", "share", "gap", "floor_", "met")
@@ -126,8 +127,15 @@ _FORMS: tuple[tuple[Callable[[str], bool], Callable[[float | None], str]], ...] 
 )
 
 
-def _digits(value: float) -> str:
-    if value >= 1000:
+def digits(value: float | None, n: int = 3) -> str:
+    """A number to ``n`` significant digits, whole from a thousand up, never with an exponent.
+
+    >>> digits(13364.2), digits(0.00123456), digits(1e-7), digits(2.0), digits(987.65, 4)
+    ('13,364', '0.00123', '0.0000001', '2', '987.6')
+    """
+    if value is None or missing(value):
+        return DASH
+    text = f"{value:.{n}g}"
+    if abs(float(text)) >= 1000:
         return f"{value:,.0f}"
-    text = f"{value:.3g}"
-    return f"{value:.6f}".rstrip("0") if "e" in text else text
+    return f"{value:.9f}".rstrip("0").rstrip(".") if "e" in text else text

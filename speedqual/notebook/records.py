@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from speedqual.display import numbers
+from speedqual.display.numbers import digits
 from speedqual.notebook import lines, markup
 from speedqual.records import Candidate, Grade, Item, Record
 from speedqual.running import Policy
@@ -62,7 +63,7 @@ def _card(heading: str, rows: Iterable[tuple[str, str]]) -> str:
 def _metric(record: Record, name: str) -> str:
     value = record.metrics.get(name)
     if isinstance(value, (int, float)):
-        return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
+        return f"{digits(value, 4)}" if abs(value) < 1000 else f"{value:,.0f}"
     return str(value) if value is not None else f"{numbers.DASH} {record.missing.get(name, '')}"
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from speedqual import display
 from speedqual.analysis.base import Result
 from speedqual.display import numbers
+from speedqual.display.numbers import digits
 from speedqual.notebook import markup
 from speedqual.notebook.words import NotebookWords, notebook_words
 
@@ -63,5 +64,5 @@ def _cell(value: Any) -> str:
     if value is None or value != value:
         return numbers.DASH
     if isinstance(value, float):
-        return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.3g}"
+        return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{digits(value)}"
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from speedqual.analysis.anytime import AnytimeResult
-from speedqual.display.numbers import percent
+from speedqual.display.numbers import digits, percent
 from speedqual.plots.axes import log_axis, percent_axis
 from speedqual.plots.style import Drawing, Style, new_drawing, use
 from speedqual.plots.words import PlotWords
@@ -33,4 +33,4 @@ def _alt(result: AnytimeResult, known: pd.DataFrame, say: PlotWords) -> str:
     if known.empty:
         return say.alt(result, "")
     last = known.iloc[-1]
-    return say.alt(result, say("alt.anytime", end=percent(last["quality"]), seconds=f"{last['t_ms'] / 1000:.3g}"))
+    return say.alt(result, say("alt.anytime", end=percent(last["quality"]), seconds=f"{digits(last['t_ms'] / 1000)}"))

@@ -13,6 +13,7 @@ from speedqual.analysis.paired import paired_difference
 from speedqual.analysis.sameness import KINDS
 from speedqual.analysis.tidy import tidy
 from speedqual.display import numbers
+from speedqual.display.numbers import digits
 from speedqual.plots.words import PlotWords, plot_words
 from speedqual.report.tables import Cell, Head, Row, Table, between, text, value
 from speedqual.report.words import Words
@@ -81,7 +82,7 @@ def factor(ratio: float | None) -> str:
     >>> factor(1.0823), factor(None)
     ('× 1.08', '–')
     """
-    return numbers.DASH if ratio is None or numbers.missing(ratio) else f"× {ratio:.3g}"
+    return numbers.DASH if ratio is None or numbers.missing(ratio) else f"× {digits(ratio)}"
 
 
 def by_set(base: pd.DataFrame, new: pd.DataFrame, pairs: Sequence[tuple[str, str]], words: Words) -> Table | None:

@@ -35,3 +35,12 @@ def test_numbers(shown: str, expected: str) -> None:
 @pytest.mark.parametrize("value", [None, math.nan])
 def test_missing_is_a_dash(name: str, value: float | None) -> None:
     assert getattr(numbers, name)(value) == "–"
+
+
+@pytest.mark.parametrize(
+    ("value", "n", "said"),
+    [(13364.2, 3, "13,364"), (13364.2, 4, "13,364"), (0.00123456, 3, "0.00123"), (1e-7, 3, "0.0000001"), (-2500.4, 3, "-2,500"),
+     (2.0, 3, "2"), (987.65, 4, "987.6"), (999.96, 4, "1,000"), (None, 3, "–"), (float("nan"), 3, "–"), (0.0, 3, "0")],
+)  # fmt: skip
+def test_digits_have_no_exponent(value, n, said):
+    assert numbers.digits(value, n) == said

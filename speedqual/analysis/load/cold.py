@@ -20,6 +20,7 @@ from speedqual.analysis.intervals import Interval
 from speedqual.analysis.load.passing import dated
 from speedqual.analysis.load.reading import LoadTable, read_load
 from speedqual.analysis.tidy import median, numbers
+from speedqual.display.numbers import digits
 
 __all__ = ["ColdResult", "ColdStarts", "shift"]
 
@@ -167,6 +168,12 @@ def _verdict(table: pd.DataFrame) -> str:
         known = rows[rows["excess_ms"].notna()].sort_values("excess_ms")
         if len(known):
             worst = known.iloc[-1]
-            bounds = "" if pd.isna(worst["excess_lo"]) else f" ({worst['excess_lo']:.3g} to {worst['excess_hi']:.3g})"
-            parts.append(f"{name}: {worst['excess_ms']:.3g} ms{bounds} more after {worst['x']:g} s without a request")
+            bounds = (
+                ""
+                if pd.isna(worst["excess_lo"])
+                else f" ({digits(worst['excess_lo'])} to {digits(worst['excess_hi'])})"
+            )
+            parts.append(
+                f"{name}: {digits(worst['excess_ms'])} ms{bounds} more after {worst['x']:g} s without a request"
+            )
     return "; ".join(parts) + "." if parts else "No cold request has a warm one to be held against."

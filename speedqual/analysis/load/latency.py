@@ -15,6 +15,7 @@ from speedqual.analysis.load.reading import Level, LoadTable, read_load
 from speedqual.analysis.measures import Measure, find_measure
 from speedqual.analysis.tails import failure_inclusive
 from speedqual.analysis.tidy import numbers
+from speedqual.display.numbers import digits
 from speedqual.errors import UsageError
 from speedqual.timing.goodput import Slo
 
@@ -105,6 +106,8 @@ def _verdict(table: pd.DataFrame, measure: Measure, name: str) -> str:
     for (candidate, layer), rows in table.groupby(["candidate", "layer"], sort=False):
         known = rows[rows[name].notna() & ~rows["client_limited"]]
         if len(known):
-            ends = [f"{row[name]:.4g} {measure.unit} at {row['level']}" for _, row in known.iloc[[0, -1]].iterrows()]
+            ends = [
+                f"{digits(row[name], 4)} {measure.unit} at {row['level']}" for _, row in known.iloc[[0, -1]].iterrows()
+            ]
             parts.append(f"{candidate}, {layer}: {name} of the {measure.label} {', '.join(dict.fromkeys(ends))}")
     return "; ".join(parts) + "." if parts else f"No level tells the server's {measure.label}."

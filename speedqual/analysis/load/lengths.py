@@ -13,6 +13,7 @@ from speedqual.analysis.base import Result, records
 from speedqual.analysis.load.levels import bounds_of
 from speedqual.analysis.load.reading import Level, LoadTable, read_load
 from speedqual.analysis.tidy import median, numbers
+from speedqual.display.numbers import digits
 
 __all__ = ["Lengths", "LengthsResult"]
 
@@ -80,7 +81,7 @@ def _verdict(slopes: pd.DataFrame) -> str:
     if not len(known):
         return "Too few requests, or a single length: the cost of a longer input cannot be told."
     each = [
-        f"{row['candidate']} {row['ms_per_1000']:.3g} ms ({row['lo']:.3g} to {row['hi']:.3g})"
+        f"{row['candidate']} {digits(row['ms_per_1000'])} ms ({digits(row['lo'])} to {digits(row['hi'])})"
         for row in known.to_dict("records")
     ]
     return f"Each 1,000 tokens of input delay the first token: {'; '.join(each)}."

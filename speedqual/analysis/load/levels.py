@@ -56,15 +56,20 @@ class Levels:
         whole = throughput(passed.flows())
         steady = {"tok_s_steady": whole.steady_tok_s, "tok_s_peak": whole.peak_tok_s}
         steady["tok_s_whole"] = whole.tok_s if len(spans) == 1 else None  # a pause is no part of a rate
+        steady["uncounted"] = passed.uncounted
         if not spans or not sends.size:
             return _NO_FLOW | steady
         law = little(sends.astype(float), ends.astype(float), spans)
         fit = level.window_s / (2 * law["in_system_s"]) if law["in_system_s"] else self.batches
-        return steady | _batch_rate(times, tokens, spans, int(np.clip(fit, 4, self.batches))) | law
+        rate = _batch_rate(times, tokens, spans, int(np.clip(fit, 4, self.batches)))
+        if passed.uncounted and not times.size:
+            rate["tok_s"] = None  # there were tokens, and nobody counted any
+        return steady | rate | law
 
 
 _FLOW = (
-    "tok_s tok_s_lo tok_s_hi tok_s_steady tok_s_peak tok_s_whole batches in_flight arrivals_s in_system_s little growth"
+    "tok_s tok_s_lo tok_s_hi tok_s_steady tok_s_peak tok_s_whole uncounted batches "
+    "in_flight arrivals_s in_system_s little growth"
 )
 _NO_FLOW: dict[str, Any] = dict.fromkeys(_FLOW.split())
 
@@ -73,7 +78,8 @@ _NO_FLOW: dict[str, Any] = dict.fromkeys(_FLOW.split())
 class LevelsResult(Result):
     """``table``: one row a level, from its window (``window_s``): ``n`` sent, ``ok``, ``failed``; ``offered_s``,
     ``achieved_s``, ``achieved`` (their ratio), ``done_s`` (complete replies a second); ``tok_s`` with bounds (t over so
-    many ``batches`` of time), ``tok_s_steady`` (at ≥ 90 % of the peak concurrency), ``tok_s_peak``, ``tok_s_whole``;
+    many ``batches`` of time), ``tok_s_steady`` (at ≥ 90 % of the peak concurrency), ``tok_s_peak``, ``tok_s_whole``,
+    which leave out the tokens of the ``uncounted`` replies;
     ``in_flight`` (mean), ``arrivals_s``, ``in_system_s`` (mean), ``little`` (in_flight / (arrivals_s × in_system_s)),
     ``growth`` (in flight at the end − at the beginning); ``ttft_ms`` and ``e2e_ms`` as ``_p50, _p95, _p99`` with
     bounds; ``decode_tok_s_p50, _p5``; ``lag_p99_ms`` and ``client_limited`` of the client; ``ended, why``.
@@ -195,6 +201,12 @@ def _notes(table: pd.DataFrame) -> tuple[str, ...]:
     ]
     early = table[~table["ended"].isin(("completed", "slo"))]  # a broken SLO ends the climb, not its own level
     notes += [f"{r['candidate']}, {r['level']}: ended early ({r['ended']})" for r in early.to_dict("records")]
+    counts = pd.to_numeric(table["uncounted"], errors="coerce").fillna(0).astype(int)
+    notes += [
+        f"{r['candidate']}, {r['level']}: tokens a second leave out {n} replies whose tokens nobody counted"
+        for r, n in zip(table.to_dict("records"), counts, strict=True)
+        if n
+    ]
     empty = table[table["window_s"].isna()]
     if len(empty):
         notes.append(f"no time is left after warm-up and cool-down at {_named(empty)}")

@@ -39,10 +39,15 @@ def _pauses(due_ms: NDArray[np.float64], entries: Sequence[Mapping[str, Any]]) -
 
 
 def client_of(entries: Sequence[Mapping[str, Any]], pace: Offered | None) -> dict[str, Any]:
-    """``limited``, ``limited_why`` and ``lag_p99_ms`` of a level, by the client's own word and by its late sends."""
+    """``limited``, ``limited_why`` and ``lag_p99_ms`` of a level, by the client's own word; where it gave none (it was
+    killed) by its late sends.
+
+    The client knows which sends waited for a connection: those are late by the server's doing, and must not excuse it.
+    """
     said = [dict(entry.get("client") or {}) for entry in entries]
     why = next((str(c.get("why") or "the client was the limit") for c in said if c.get("limited")), "")
-    if not why and pace is not None and pace.client_limited and pace.n >= _FEW:
+    silent = not said or any("limited" not in c for c in said)
+    if not why and silent and pace is not None and pace.client_limited and pace.n >= _FEW:
         why = f"sent {_percent(pace.ratio)} of the offered rate, {pace.lag_p99_ms or 0:.0f} ms late at p99"
     lags = [float(c["loop_lag_p99_ms"]) for c in said if c.get("loop_lag_p99_ms") is not None]
     lag = pace.lag_p99_ms if pace is not None else max(lags, default=None)

@@ -28,10 +28,12 @@ Times = NDArray[np.int64]
 class Passed:
     """What one level left behind: sends and ends of all attempts, tokens with the moments at which they came.
 
-    ``flows`` are on the common clock; an attempt that nobody counted tokens for has none.
+    ``flows`` are on the common clock; an attempt that nobody counted tokens for has none: of those that said something
+    there are ``uncounted``.
     """
 
     n: int = 0
+    uncounted: int = 0
     sends: array[int] = field(default_factory=lambda: array("q"))
     ends: array[int] = field(default_factory=lambda: array("q"))
     token_times: array[int] = field(default_factory=lambda: array("q"))
@@ -49,7 +51,9 @@ class Passed:
             self.sends.append(sent - shift)
             self.ends.append(ended_at(attempt) - shift)
             flow = flow_of(attempt)
-            if flow is not None:
+            if flow is None:
+                self.uncounted += bool(attempt.timeline.events)
+            else:
                 self.flow_sends.append(sent - shift)
                 self.flow_lengths.append(len(flow.times_ns))
                 self.token_times.extend(t - shift for t in flow.times_ns)

@@ -17,6 +17,7 @@ from speedqual.analysis.base import Result, records
 from speedqual.analysis.intervals import quantile_interval
 from speedqual.analysis.load.reading import LoadTable, read_load
 from speedqual.analysis.tidy import median, numbers
+from speedqual.display.numbers import digits
 
 __all__ = ["Prefix", "PrefixResult"]
 
@@ -158,7 +159,7 @@ def _verdict(table: pd.DataFrame) -> str:
         if not len(known):
             continue
         best = known.sort_values(["differs", "x"], ascending=[True, True], kind="stable").iloc[-1]
-        bounds = "" if pd.isna(best["saved_lo"]) else f" ({best['saved_lo']:.3g} to {best['saved_hi']:.3g})"
+        bounds = "" if pd.isna(best["saved_lo"]) else f" ({digits(best['saved_lo'])} to {digits(best['saved_hi'])})"
         at = f"with {100 * best['x']:.0f} % of the prompt shared"
-        parts.append(f"{name}: the first token comes {best['saved_ms']:.3g} ms{bounds} earlier {at}")
+        parts.append(f"{name}: the first token comes {digits(best['saved_ms'])} ms{bounds} earlier {at}")
     return "; ".join(parts) + "." if parts else "No pair of a cold and a warm request is complete."

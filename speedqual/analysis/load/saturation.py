@@ -19,6 +19,7 @@ from scipy import stats
 from speedqual.analysis.base import Result, records
 from speedqual.analysis.load.levels import Levels, LevelsResult
 from speedqual.analysis.tidy import CLIMBED
+from speedqual.display.numbers import digits
 
 __all__ = ["Saturation", "SaturationResult"]
 
@@ -132,5 +133,5 @@ def _verdict(points: pd.DataFrame) -> str:
             parts.append(f"{who}: no saturation shown ({row['why']})")
         else:
             beyond = f"no level beyond delivers {100 * (row['gain_hi'] - 1):.0f} % more"
-            parts.append(f"{who}: saturated from {row['level']} on, {beyond}; best {row['tok_s']:.4g} tokens/s")
+            parts.append(f"{who}: saturated from {row['level']} on, {beyond}; best {digits(row['tok_s'], 4)} tokens/s")
     return "; ".join(parts) + "." if parts else "No layer of this load test climbs a load."

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from speedqual.analysis.base import Result, records
 from speedqual.analysis.load.passing import dated, ended_at
 from speedqual.analysis.load.reading import Level, read_load
+from speedqual.display.numbers import digits
 from speedqual.errors import UsageError
 from speedqual.records import Record
 from speedqual.timing.gaps import STALL_MEDIANS, STALL_NS
@@ -123,7 +124,7 @@ def _present(sends: Array, ends: Array, edges: Array) -> Array:
 def _verdict(table: pd.DataFrame) -> str:
     whole = table.groupby("t_s")[["in_flight", "arrivals", "errors", "stalls"]].sum()
     peak = float(whole["in_flight"].max())
-    text = f"At most {peak:.3g} in flight, {int(whole['arrivals'].sum())} requests sent"
+    text = f"At most {digits(peak)} in flight, {int(whole['arrivals'].sum())} requests sent"
     for name in ("errors", "stalls"):
         n = int(whole[name].sum())
         if n:

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from speedqual.analysis.base import Result
+from speedqual.display.numbers import digits
 from speedqual.plots.style import Drawing, Style, new_drawing
 from speedqual.plots.words import PlotWords
 
@@ -71,7 +72,7 @@ def _apart(xs: np.ndarray, least: float, *, log: bool) -> list[float]:
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.3g}"
+    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{digits(value)}"
 
 
 def level_name(say: PlotWords, row: Any) -> str:

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from speedqual.analysis.load.timeline import TimelineResult
+from speedqual.display.numbers import digits
 from speedqual.plots.axes import shorten
 from speedqual.plots.load.places import colour_of, level_name
 from speedqual.plots.style import Drawing, Style, new_drawing, use
@@ -99,4 +100,4 @@ def _levels(axes: np.ndarray, result: TimelineResult, look: Style) -> None:
 def _alt(result: TimelineResult, say: PlotWords) -> str:
     whole = result.table.groupby("t_s")[["in_flight", "arrivals", "errors", "stalls"]].sum()
     counts = {name: int(whole[name].sum()) for name in ("arrivals", "errors", "stalls")}
-    return say.alt(result, say("load.alt_timeline", peak=f"{whole['in_flight'].max():.3g}", **counts))
+    return say.alt(result, say("load.alt_timeline", peak=f"{digits(whole['in_flight'].max())}", **counts))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from speedqual.display import numbers
+from speedqual.display.numbers import digits
 from speedqual.report.context import Context
 from speedqual.report.load_words import bounded, named, pictured, several, twin
 from speedqual.report.page import Part, fill
@@ -101,7 +102,7 @@ def _ms(ms: float | None) -> str:
 
 
 def _small(ms: float | None) -> str:
-    return numbers.DASH if ms is None or numbers.missing(ms) else f"{ms:.3g}"
+    return numbers.DASH if ms is None or numbers.missing(ms) else f"{digits(ms)}"
 
 
 def _prefix_lines(context: Context, rows: list[Line]) -> Iterator[str]:
