@@ -55,7 +55,8 @@ def paired_difference(
 ) -> Difference:
     """b − a over the items both have; SE² = Σ_g(Σ_{i∈g}(d_i − d̄))²/n².
 
-    With right/wrong scores that never differ the SE is that of half a discordant item, so that nothing is certain.
+    With right/wrong scores that never differ the SE is that of half a discordant item, so that nothing is certain; the
+    interval of scores in [0, 1] ends at ±1.
 
     >>> got = paired_difference([1, 1, 0, 0], [1, 1, 1, 1])
     >>> got.value, got.p, got.method
@@ -70,14 +71,16 @@ def paired_difference(
     sums = cluster_sums(d - d.mean(), groups)
     g = len(sums)
     se = float(np.sqrt((sums**2).sum() * g / max(1, g - 1))) / d.size
-    binary = bool(np.isin(np.concatenate([x[ok], y[ok]]), (0.0, 1.0)).all())
+    known = np.concatenate([x[ok], y[ok]])
+    binary = bool(np.isin(known, (0.0, 1.0)).all())
     if binary and se == 0:
         se = float(np.sqrt(0.5)) / d.size
     alone = binary and g == d.size
     p = _p_value(d, se, g, alone)
     half = float(stats.t.ppf(0.5 + level / 2, g - 1)) * se if g > 1 else None
     value = float(d.mean())
-    lo, hi = (None, None) if half is None else (value - half, value + half)
+    most = 1.0 if 0 <= known.min() and known.max() <= 1 else np.inf
+    lo, hi = (None, None) if half is None else (max(-most, value - half), min(most, value + half))
     return Difference(value, lo, hi, se, p, d.size, g, "exact McNemar" if alone else "clustered t", level)
 
 

@@ -159,6 +159,13 @@ def test_mcnemar_by_hand() -> None:
     assert mcnemar_exact(0, 0) == 1.0
 
 
+def test_the_interval_of_a_difference_of_scores_ends_at_one() -> None:
+    fell = paired_difference([1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 1.0])  # −0.75 ± 3.18 · 0.25
+    assert (fell.value, fell.lo) == (-0.75, -1.0) and fell.hi == pytest.approx(0.0456, abs=1e-3)
+    seconds = paired_difference([1.0, 1.0, 1.0, 2.0], [0.0, 0.0, 0.0, 2.0])
+    assert seconds.lo == pytest.approx(-1.5456, abs=1e-3)  # no scores: nothing ends anywhere
+
+
 def test_paired_difference_of_equal_answers_claims_no_certainty() -> None:
     got = paired_difference([1.0] * 50, [1.0] * 50)
     assert got.value == 0 and got.lo < 0 < got.hi and got.p == 1.0
