@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from speedqual.analysis import Levels, Saturation
 from speedqual.analysis.load.passing import Passed, each_level
 from speedqual.analysis.load.reading import read_load
 from speedqual.errors import UsageError
+from speedqual.records import Record, Usage
 
 
 def only(run: Any) -> dict[str, Any]:
@@ -176,3 +178,35 @@ def test_no_saturation_while_throughput_rises() -> None:
     assert point["level"] is None and point["why"] == "throughput still rises at the highest level"
     (alone,) = Saturation()(ladder((1, 100))).points.to_dict("records")
     assert alone["why"] == "fewer than two levels tell the server's throughput"
+
+
+def test_tokens_that_nobody_counted_are_no_rate_of_zero() -> None:
+    replies = [replace_usage(one) for one in closed_loop(1, 5)]
+    result = Levels()(Made(replies, [entry("1 users", 1, 0.0, 950.0)]))
+    (row,) = result.table.to_dict("records")
+    assert row["tok_s"] is None and row["uncounted"] == 5 and row["done_s"] == pytest.approx(5 / 0.95)
+    assert result.notes == ("fast, 1 users: tokens a second leave out replies whose tokens nobody counted (5)",)
+    assert json.loads(json.dumps(result.to_dict(), allow_nan=False))["levels"][0]["tok_s"] is None
+
+
+def test_tokens_a_second_say_how_many_replies_they_leave_out() -> None:
+    counted = closed_loop(1, 5)
+    result = Levels()(Made([*counted[:3], *map(replace_usage, counted[3:])], [entry("1 users", 1, 0.0, 950.0)]))
+    (row,) = result.table.to_dict("records")
+    assert row["tok_s"] == pytest.approx(30 / 0.95) and row["uncounted"] == 2
+    assert result.notes[0].endswith("nobody counted (2)")
+
+
+def replace_usage(one: Record) -> Record:
+    """The same reply without any count of its tokens."""
+    events = tuple(replace(e, n_tokens=None) for e in one.last.timeline.events)
+    bare = replace(one.last, usage=Usage(source="none"), timeline=replace(one.last.timeline, events=events))
+    return replace(one, attempts=(bare,))
+
+
+def test_sends_that_waited_for_the_server_to_accept_them_do_not_excuse_it() -> None:
+    # every second request was 600 ms late, and the client says that it was not its doing: on new connections
+    replies = [record("l", 1, n, attempt(100 * n + 600 * (n % 2), sched_ms=100 * n)) for n in range(20)]
+    own = {"limited": False, "why": "", "sched_lag_p99_ms": None, "loop_lag_p99_ms": 1.0}
+    row = only(Made(replies, [entry("l", 1, 0.0, 2000.0, client=own)]))
+    assert not row["client_limited"] and row["lag_p99_ms"] == pytest.approx(600.0)

@@ -203,7 +203,7 @@ def _notes(table: pd.DataFrame) -> tuple[str, ...]:
     notes += [f"{r['candidate']}, {r['level']}: ended early ({r['ended']})" for r in early.to_dict("records")]
     counts = pd.to_numeric(table["uncounted"], errors="coerce").fillna(0).astype(int)
     notes += [
-        f"{r['candidate']}, {r['level']}: tokens a second leave out {n} replies whose tokens nobody counted"
+        f"{r['candidate']}, {r['level']}: tokens a second leave out replies whose tokens nobody counted ({n})"
         for r, n in zip(table.to_dict("records"), counts, strict=True)
         if n
     ]
