@@ -6,8 +6,9 @@ object with a table, a verdict in words, ``plot()`` and ``to_dict()``. Names are
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
+
+from speedqual.lazy import found
 
 _HOMES = {
     "Cliffs": "cliffs",
@@ -39,8 +40,4 @@ __all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'speedqual.analysis' has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+    return found(__name__, _HOMES, name)
