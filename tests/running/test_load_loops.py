@@ -262,6 +262,12 @@ def test_a_trace_brings_its_own_lengths(tmp_path):
     assert rows[1].at_ns - rows[0].at_ns == 1_500 * MS
 
 
+def test_a_reply_of_no_tokens_in_a_trace_is_asked_for_as_one_of_one():
+    asked = Questions(level(n=3), candidate(), {"toy": toy_evalset(4)}, "run")
+    limits = [asked.request(0, max_tokens=n).prompts["a"].max_tokens for n in (0, 7, None)]
+    assert limits == [1, 7, 64]
+
+
 def test_a_trace_without_lengths_needs_no_texts_of_its_own(tmp_path):
     path = tmp_path / "trace.csv"
     path.write_text("arrival_s\n0\n1\n", encoding="utf-8")

@@ -114,7 +114,9 @@ class Questions:
         elif level.unique:
             key = (self._run, trial.candidate, level.layer, level.name)
             prompt = made_unique(prompt, item, trial.load.number, *key)
-        return replace(prompt, max_tokens=max_tokens or level.max_tokens or prompt.max_tokens)
+        if max_tokens is not None:  # no endpoint takes a limit of 0
+            return replace(prompt, max_tokens=max(1, max_tokens))
+        return replace(prompt, max_tokens=level.max_tokens or prompt.max_tokens)
 
 
 def _in_order(level: Level, evalset: EvalSet) -> Sequence[Item]:
