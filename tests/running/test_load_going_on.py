@@ -16,10 +16,11 @@ from speedqual.errors import RunFolderError
 from speedqual.running import Limits, Run, evaluate
 from speedqual.running.arrivals import Arrival
 from speedqual.running.load.level import planned
+from speedqual.timing.goodput import parse_slo
 
 from .conftest import MS, toy_evalset
 from .load_killed import PLAN, N
-from .loading import entries, level, loaded, someone
+from .loading import entries, level, loaded, on_a_quiet_host, someone
 
 KILLED = Path(__file__).with_name("load_killed.py")
 GOOD = Script(ttft_ms=2, tok_s=0, n=3)
@@ -99,6 +100,19 @@ async def test_a_level_that_a_limit_cut_goes_on_with_its_rest(tmp_path):
     assert frame["sched_ms"].iloc[12] == pytest.approx(second["start_ms"], abs=1e-6)
     assert frame["sched_ms"].iloc[12:].diff().dropna().round(6).eq(10.0).all()
     assert (run.status, run.manifest["n_trials"]) == ("finished", 30)
+
+
+async def test_a_level_that_goes_on_is_judged_by_all_its_requests(tmp_path, monkeypatch):
+    """12 slow ones before, 18 quick ones after: 60 % keep a promise made for 95 %."""
+    on_a_quiet_host(monkeypatch)
+    one, plan = level("constant:100", duration_s=0.3), {"slos": (parse_slo("ttft_ms < 150 @ 95%"),)}
+    with serve_in_process({"m": [Script(ttft_ms=250, tok_s=0, n=3)] * 12 + [GOOD] * 40}) as server:
+        await loaded(server.base_url, tmp_path / "r", one, limits=Limits(requests=12), plan=plan)
+        run = await loaded(server.base_url, tmp_path / "r", one, resume=True, plan=plan)
+    first, second = entries(run)
+    assert (first["n_sent"], second["n_sent"]) == (12, 18)
+    assert (second["held"], second["ended"]) == ("fails", "slo")
+    assert second["why"].endswith("18 of 30 requests kept it")
 
 
 def test_the_rest_of_a_schedule_keeps_its_distances():

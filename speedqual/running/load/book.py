@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from speedqual.running.codec import key_of
 from speedqual.running.load.loops import Answers
 from speedqual.running.load.plan import Level, LoadPlan
+from speedqual.running.load.tally import Seen
 from speedqual.running.manifest import starts_ns
 from speedqual.running.session import Session
 
@@ -55,11 +56,7 @@ class Book:
             return {}
         found: dict[str, str | None] = {}
         last_ns = 0
-        for line in self._session.layout.lines(self._session.layout.records):
-            trial = line["trial"]
-            place = trial.get("load") or {}
-            if (trial["candidate"], place.get("layer"), place.get("level")) != (candidate, level.layer, level.name):
-                continue
+        for line in self._lines(candidate, level):
             attempt = line["attempts"][-1]
             found[key_of(line)] = attempt.get("text", "") if attempt["outcome"] == "ok" else None
             ended_ns = attempt.get("timeline", {}).get("t_close")
@@ -72,6 +69,27 @@ class Book:
         elif entry["end_ms"] is None:  # it was killed
             entry["end_ms"] = entry["drained_ms"] = last_ns / 1e6
         return found
+
+    def seen(self, candidate: str, level: Level) -> list[Seen]:
+        """What earlier calls finished of a level, each at its time after the start of the entry that it belongs to."""
+        begun = [float(entry["start_ms"]) for entry in self.of(candidate, level)]
+        return [self._seen(line, begun) for line in self._lines(candidate, level)] if begun else []
+
+    def _seen(self, line: Mapping[str, Any], begun: Sequence[float]) -> Seen:
+        first, last = line["attempts"][0].get("timeline", {}), line["attempts"][-1]
+        at_ns, at_s = first.get("t_sched", first.get("t_send")), 0.0
+        if at_ns is not None:
+            at_ms = (at_ns - starts_ns(self._session.manifest)[line["session"]]) / 1e6
+            at_s = (at_ms - max((start for start in begun if start <= at_ms), default=begun[0])) / 1e3
+        return Seen(at_s, line["trial"]["load"].get("traffic", ""), last["outcome"], line["metrics"])
+
+    def _lines(self, candidate: str, level: Level) -> Iterator[dict[str, Any]]:
+        """The records of one level that are on disk."""
+        for line in self._session.layout.lines(self._session.layout.records):
+            trial = line["trial"]
+            place = trial.get("load") or {}
+            if (trial["candidate"], place.get("layer"), place.get("level")) == (candidate, level.layer, level.name):
+                yield line
 
     def begin(self, candidate: str, level: Level, n_planned: int | None, start_ns: int) -> dict[str, Any]:
         """A new entry, on disk."""

@@ -29,11 +29,11 @@ class Seen:
 
 
 class Tally:
-    """The finished requests of one level."""
+    """The finished requests of one level. ``before``: those of earlier calls."""
 
-    def __init__(self, slos: Sequence[Slo]) -> None:
+    def __init__(self, slos: Sequence[Slo], before: Sequence[Seen] = ()) -> None:
         self.slos = tuple(slos)
-        self.seen: list[Seen] = []
+        self.seen = list(before)
         self._names = tuple(dict.fromkeys(slo.metric for slo in slos))
 
     def note(self, record: Record, start_ns: int) -> None:
