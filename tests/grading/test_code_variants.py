@@ -12,11 +12,11 @@ from speedqual.records import Answer, EvalSet, Grade, GraderSpec, Item
 
 pytestmark = pytest.mark.skipif(best_backend() is None, reason="no sandbox on this machine")
 
-IDENTITY = {'entry_point': 'f', 'cases': [{'args': [3], 'expect': 3}, {'args': [-1], 'expect': -1}]}
-SUCCESSOR = {'entry_point': 'f', 'cases': [{'args': [1], 'expect': 2}, {'args': [41], 'expect': 42}]}
-SORTED = {'entry_point': 'f', 'cases': [{'args': [[3, 1, 2]], 'expect': [1, 2, 3]}]}
-TRUTH = {'entry_point': 'f', 'cases': [{'args': [1], 'expect': True}]}
-THIRD = {'entry_point': 'f', 'cases': [{'args': [1], 'expect': 0.333333333333}]}
+IDENTITY = {"entry_point": "f", "cases": [{"args": [3], "expect": 3}, {"args": [-1], "expect": -1}]}
+SUCCESSOR = {"entry_point": "f", "cases": [{"args": [1], "expect": 2}, {"args": [41], "expect": 42}]}
+SORTED = {"entry_point": "f", "cases": [{"args": [[3, 1, 2]], "expect": [1, 2, 3]}]}
+TRUTH = {"entry_point": "f", "cases": [{"args": [1], "expect": True}]}
+THIRD = {"entry_point": "f", "cases": [{"args": [1], "expect": 0.333333333333}]}
 
 RIGHT = {
     'numbered list three fences': ('1. Helper:\n\n   ```python\n   def g(x):\n       return x\n   ```\n\n2. Main:\n\n   ```python\n   def f(x):\n       return g(x)\n   ```\n', 'stop'),

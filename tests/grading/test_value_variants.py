@@ -10,8 +10,8 @@ import pytest
 from speedqual.grading.base import grader_for
 from speedqual.records import Answer, EvalSet, Grade, GraderSpec, Item
 
-SOURCE = 'Acme, founded in 1998 in Lyon by Ana Ruiz, sold 1,200 machines in 2023, up 8 % on 2022. It does not operate in Japan.'
-QUESTION = 'How many machines did Acme sell in 2023?'
+SOURCE = "Acme, founded in 1998 in Lyon by Ana Ruiz, sold 1,200 machines in 2023, up 8 % on 2022. It does not operate in Japan."
+QUESTION = "How many machines did Acme sell in 2023?"
 
 
 def grade(name: str, text: str, row: dict[str, Any], target: Any, options: dict[str, Any]) -> str:
