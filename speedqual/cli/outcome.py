@@ -100,9 +100,10 @@ def planned_table(rows: Sequence[CandidateEstimate]) -> tuple[list[str], list[li
 
 
 def _planned(row: CandidateEstimate) -> list[str]:
-    usd = "unknown" if row.usd is None else numbers.usd(row.usd)
-    counts = (row.requests, row.prompt_tokens, row.output_tokens)
-    return [row.candidate, *(numbers.count(value) for value in counts), usd]
+    endless = None if row.bounded else "no limit"
+    usd = "unknown" if row.usd is None else (row.usd and endless) or numbers.usd(row.usd)
+    output = endless or numbers.count(row.output_tokens)
+    return [row.candidate, numbers.count(row.requests), numbers.count(row.prompt_tokens), output, usd]
 
 
 def exit_code_of(run: Run) -> int:

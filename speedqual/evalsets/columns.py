@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Field", "Guess", "guess_columns"]
+__all__ = ["IDS", "Field", "Guess", "guess_columns"]
 
-_ID = {"id", "no", "nr", "key", "uid", "uuid", "#", "编号", "序号", "号码", "样本编号", "主键"}
+IDS = {"id", "uid", "uuid", "编号", "序号", "样本编号", "主键"}
+"""Headers that can only mean the id of a row; those below are ids where each cell is another."""
+_ID = IDS | {"no", "nr", "key", "#", "号码"}
 _TEXT = ["text", "content", "input", "document", "body", "message", "email", "ocr", "passage", "context", "source"]
 _TEXT += ["原文", "文本", "正文", "内容", "输入", "全文", "材料", "邮件", "描述"]
 _QUESTION = ["question", "prompt", "query", "instruction", "问题", "提问", "题目", "指令"]

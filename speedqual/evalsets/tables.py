@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from speedqual.errors import EvalSetError
-from speedqual.evalsets.columns import Guess, guess_columns, value_of
+from speedqual.evalsets.columns import IDS, Guess, guess_columns, value_of
 from speedqual.evalsets.scaffolding import fresh_folder
+from speedqual.evalsets.tokens import text_tokens
 from speedqual.evalsets.yamltext import dump
 
 __all__ = ["guessed", "is_chinese", "read_table", "rows_of", "scaffold_from_csv", "settings_for"]
@@ -25,8 +26,11 @@ def scaffold_from_csv(name: str, table: str | Path, folder: str | Path = ".") ->
     Separators , ; tab and | and the encodings UTF-8, UTF-16 and GB18030 are recognised. The card says what each column
     was taken for, so that a wrong guess is mended there.
     """
-    rows = read_table(Path(table))
+    numbered = _numbered(Path(table))
+    rows = [row for _, row in numbered]
     guess = guessed(rows, Path(table).name)
+    if not guess.id:
+        _check_ids(numbered, Path(table).name)
     with fresh_folder(name, folder) as path:
         lines = [json.dumps(row, ensure_ascii=False) for row in rows_of(rows, guess)]
         (path / "test.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -50,20 +54,46 @@ def rows_of(rows: list[dict[str, str]], guess: Guess) -> list[dict[str, Any]]:
 
 def read_table(table: Path) -> list[dict[str, str]]:
     """The rows of the table as text; short rows are filled up, empty ones left out."""
+    return [row for _, row in _numbered(table)]
+
+
+def _numbered(table: Path) -> list[tuple[int, dict[str, str]]]:
+    """Each row with the line on which it begins."""
     text = _decode(table)
+    reader = csv.reader(io.StringIO(text, newline=""), _dialect(text), strict=True)
+    lines: list[tuple[int, list[str]]] = []
+    begins = 1
     try:
-        lines = [line for line in csv.reader(io.StringIO(text, newline=""), _dialect(text), strict=True) if any(line)]
+        for line in reader:
+            if any(line):
+                lines.append((begins, line))
+            begins = reader.line_num + 1
     except csv.Error as fault:
         raise EvalSetError(f"the table cannot be read: {fault}", where=table.name, fix="Save it as CSV again") from None
     if len(lines) < 2:
         raise EvalSetError("the table has no rows", where=table.name, fix="Write a header line and one row an item")
-    header = [head.strip() for head in lines[0]]
+    header = [head.strip() for head in lines[0][1]]
     _check_header(header, table.name)
-    for number, line in enumerate(lines[1:], 2):
+    for number, (_, line) in enumerate(lines[1:], 2):
         if len(line) > len(header):
             what = f"row {number} has {len(line)} cells, the header {len(header)}"
             raise EvalSetError(what, where=table.name, fix="Quote cells that contain the separator")
-    return [dict(zip(header, line + [""] * (len(header) - len(line)), strict=True)) for line in lines[1:]]
+    return [(at, dict(zip(header, line + [""] * (len(header) - len(line)), strict=True))) for at, line in lines[1:]]
+
+
+def _check_ids(rows: list[tuple[int, dict[str, str]]], table: str) -> None:
+    """A column that can only be meant as the id must name every row, each by a name of its own."""
+    column = next((column for column in rows[0][1] if column.casefold() in IDS), None)
+    seen: dict[str, int] = {}
+    for line, row in rows if column else ():
+        name = row[column or ""].strip()
+        fix = f"Give each row an id of its own, or rename the column {column} if it is part of the answer"
+        if not name:
+            raise EvalSetError("the id is empty", where=f"{table} line {line}", fix=fix)
+        if name in seen:
+            what = f"the id {name!r} already stands on line {seen[name]}"
+            raise EvalSetError(what, where=f"{table} line {line}", fix=fix)
+        seen[name] = line
 
 
 def _decode(table: Path) -> str:
@@ -126,15 +156,28 @@ def _card(name: str, rows: list[dict[str, str]], guess: Guess, table: str) -> st
     header = {
         "configs": [{"config_name": "default", "data_files": [{"split": "test", "path": "test.jsonl"}]}],
         "dataset_info": {"features": [*features, {"name": "target", "dtype": "json"}]},
-        "speedqual": settings_for(rows, guess),
+        "speedqual": settings_for(rows, guess) | {"max_tokens": _max_tokens(rows, guess)},
     }
-    text = dump(header)
+    text = dump(header).replace("  max_tokens:", _WHY_MAX + "  max_tokens:")
     roles = [(guess.id, "id"), (guess.text, "text"), (guess.question, "question"), (guess.tier, "tier")]
     roles += [(guess.answer, "answer"), *((field.column, f"target, {field.type}") for field in guess.fields)]
     listed = "\n".join(f"| {_cell(column)} | {role} |" for column, role in roles if column)
     return (
         f"---\nlicense: other\n{text}---\n\n# {name}\n\n{_INTRO.format(table=_cell(table), rows=len(rows))}{listed}\n"
     )
+
+
+def _max_tokens(rows: list[dict[str, str]], guess: Guess) -> int:
+    """Room for 4 times the longest target, and for 64 tokens at least: enough for words around the answer."""
+    longest = max(text_tokens(json.dumps(row["target"], ensure_ascii=False)) for row in rows_of(rows, guess))
+    return max(_LEAST_TOKENS, _TARGETS_LONG * longest)
+
+
+_LEAST_TOKENS, _TARGETS_LONG = 64, 4
+_WHY_MAX = """\
+  # A reply is cut off here: about 4 times the longest target, 64 at least. Raise it for models that think aloud;
+  # without it, a small model that rambles takes minutes an item.
+"""
 
 
 _INTRO = """\

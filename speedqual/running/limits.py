@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from speedqual.evalsets.tokens import text_tokens
 from speedqual.records import Attempt, Price, Usage
-from speedqual.running.plan import text_tokens
 from speedqual.running.settings import Limits
 from speedqual.timing.cost import usage_cost_usd
 

@@ -13,6 +13,7 @@ from speedqual.endpoints.registry import endpoint
 from speedqual.errors import UsageError
 from speedqual.evalsets import build_prompt
 from speedqual.evalsets.hashing import with_hash
+from speedqual.evalsets.tokens import text_tokens
 from speedqual.records import Candidate, EvalSet, Message, Plain, Price, Prompt, Trial, Usage
 from speedqual.running.route import asked, asked_by, asked_of
 from speedqual.running.settings import Settings
@@ -28,7 +29,6 @@ __all__ = [
     "lanes",
     "machine_of",
     "make_plan",
-    "text_tokens",
 ]
 
 IMAGE_TOKENS = 800
@@ -60,24 +60,28 @@ class Plan:
     def estimate(self, prices: Mapping[str, Price | None]) -> Estimate:
         """Requests, tokens and money before anything is spent. ``prices`` by name of who is asked."""
         requests, read, written = Counter[_Payer](), Counter[_Payer](), Counter[_Payer]()
-        unbounded = False
+        endless = set[_Payer]()
         for trial, one, prompt in self.prompts():
             payer = trial.candidate, one.name
             requests[payer] += 1
             read[payer] += approx_tokens(prompt)
             written[payer] += prompt.max_tokens or 0
-            unbounded = unbounded or prompt.max_tokens is None
+            if prompt.max_tokens is None:
+                endless.add(payer)
         rows = {
-            payer: estimated(payer[0], requests[payer], read[payer], written[payer], prices.get(payer[1]))
-            for payer in requests
+            payer: estimated(
+                payer[0], n, read[payer], written[payer], prices.get(payer[1]), bounded=payer not in endless
+            )
+            for payer, n in requests.items()
         }
         each = (_summed(name, [row for row in rows.values() if row.candidate == name]) for name in self.candidates)
-        return Estimate(rows=tuple(each), bounded=not unbounded)
+        return Estimate(rows=tuple(each), bounded=not endless)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateEstimate(Plain):
-    """One candidate's share. ``output_tokens``: the most that the token limits allow; ``usd``: None = price unknown.
+    """One candidate's share. ``output_tokens``: the most that the token limits allow (``bounded`` false: some requests
+    have none, and are not in it); ``usd``: None = price unknown.
 
     Of a route: all that its lanes would get if it always had to fall back.
     """
@@ -87,6 +91,7 @@ class CandidateEstimate(Plain):
     prompt_tokens: int
     output_tokens: int
     usd: float | None
+    bounded: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,10 +129,13 @@ def _summed(name: str, rows: Sequence[CandidateEstimate]) -> CandidateEstimate:
         prompt_tokens=sum(row.prompt_tokens for row in rows),
         output_tokens=sum(row.output_tokens for row in rows),
         usd=sum(row.usd or 0.0 for row in rows) if known else None,
+        bounded=all(row.bounded for row in rows),
     )
 
 
-def estimated(name: str, requests: int, prompt: int, output: int, price: Price | None) -> CandidateEstimate:
+def estimated(
+    name: str, requests: int, prompt: int, output: int, price: Price | None, *, bounded: bool = True
+) -> CandidateEstimate:
     """What so many requests of so many tokens cost at a price."""
     usd = usage_cost_usd(Usage(n_prompt=prompt, n_out=output), price) if price is not None else None
     return CandidateEstimate(
@@ -136,6 +144,7 @@ def estimated(name: str, requests: int, prompt: int, output: int, price: Price |
         prompt_tokens=prompt,
         output_tokens=output,
         usd=usd if isinstance(usd, float) else None,
+        bounded=bounded,
     )
 
 
@@ -148,12 +157,6 @@ def _message_tokens(message: Message) -> int:
     if isinstance(message.content, str):
         return text_tokens(message.content)
     return sum(text_tokens(str(part.get("text", ""))) if "text" in part else IMAGE_TOKENS for part in message.content)
-
-
-def text_tokens(text: str) -> int:
-    """The same rule of thumb for a text."""
-    n_ascii = len(text.encode("ascii", "ignore"))
-    return round(n_ascii / 4 + (len(text) - n_ascii) * 0.8)
 
 
 def make_plan(candidates: Sequence[Candidate], evalsets: Sequence[EvalSet], settings: Settings) -> Plan:

@@ -221,3 +221,22 @@ def test_hostile_headers_stay_text(tmp_path: Path) -> None:
     path = scaffold_from_csv("x", table(tmp_path, written(header, ["t", *"1234567"])), tmp_path)
     assert list(load(path).items[0].target) == header[1:]
     assert list(load(path).grader.options["fields"]) == header[1:]
+
+
+def test_an_id_that_stands_twice_is_refused(tmp_path: Path) -> None:
+    path = table(tmp_path, 'id,text,total\na,"hi,\nyou",3\n\nb,hm,1\na,ho,4\n')
+    with pytest.raises(EvalSetError) as said:
+        scaffold_from_csv("x", path, tmp_path)
+    assert str(said.value).startswith("table.csv line 6: the id 'a' already stands on line 2. Give each row an id")
+    with pytest.raises(EvalSetError, match=r"table\.csv line 3: the id is empty"):
+        scaffold_from_csv("x", table(tmp_path, "id,text,total\na,hi,3\n,ho,4\n"), tmp_path)
+    assert not (tmp_path / "x").exists()
+    made = load(scaffold_from_csv("x", table(tmp_path, "id,text,total\na,hi,3\nb,ho,4\n"), tmp_path))
+    assert [item.id for item in made.items] == ["a", "b"] and list(made.grader.options["fields"]) == ["total"]
+
+
+@pytest.mark.parametrize(("answer", "limit"), [("yes", 64), ("x" * 400, 4 * round(len('{"answer": ""}') / 4 + 100))])
+def test_a_reply_has_room_for_four_times_the_longest_target(tmp_path: Path, answer: str, limit: int) -> None:
+    made = scaffold_from_csv("x", table(tmp_path, f"question,answer\na?,b\nc?,{answer}\n"), tmp_path)
+    assert check(made) == [] and load(made).max_tokens == limit
+    assert "  # A reply is cut off here" in (made / "README.md").read_text(encoding="utf-8")

@@ -36,16 +36,12 @@ def estimate_load(
 ) -> LoadEstimate:
     """Requests, tokens and money of the levels of a plan; a search for the knee is not in it."""
     sets = {evalset.name: evalset for evalset in evalsets}
-    found = [_row(one, plan, sets, prices.get(one.name)) for one in candidates]
+    rows = tuple(_row(one, plan, sets, prices.get(one.name)) for one in candidates)
     open_ended = [level.name for level in plan.levels if n_planned(level) is None]
-    return LoadEstimate(
-        rows=tuple(row for row, _ in found), open_ended=tuple(open_ended), bounded=all(bounded for _, bounded in found)
-    )
+    return LoadEstimate(rows=rows, open_ended=tuple(open_ended), bounded=all(row.bounded for row in rows))
 
 
-def _row(
-    candidate: Candidate, plan: LoadPlan, sets: Mapping[str, EvalSet], price: Price | None
-) -> tuple[CandidateEstimate, bool]:
+def _row(candidate: Candidate, plan: LoadPlan, sets: Mapping[str, EvalSet], price: Price | None) -> CandidateEstimate:
     requests = read = written = 0
     bounded = True
     for level in plan.levels:
@@ -55,7 +51,7 @@ def _row(
         prompt, limit = _per_request(candidate, level, sets)
         requests, read, written = requests + n, read + round(n * prompt), written + round(n * (limit or 0))
         bounded = bounded and limit is not None
-    return estimated(candidate.name, requests, read, written, price), bounded
+    return estimated(candidate.name, requests, read, written, price, bounded=bounded)
 
 
 def _per_request(candidate: Candidate, level: Level, sets: Mapping[str, EvalSet]) -> tuple[float, float | None]:
