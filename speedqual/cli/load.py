@@ -110,8 +110,8 @@ def _resumed(
     candidates, evalsets = of_run(options, tables, where)
     load = Run.open(options["resumed"]).manifest.get("load")
     if load is None:
-        fix = "Go on with: speedqual run --resume"
-        raise RunFolderError("the run is no load test", where=options["resumed"].name, fix=fix)
+        fix = f"Go on with: speedqual run --resume {options['resumed']}"
+        raise RunFolderError("this is no load test", where=options["resumed"].name, fix=fix)
     return candidates, LoadPlan.from_dict(load["plan"]), evalsets
 
 

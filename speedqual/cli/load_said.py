@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from speedqual.cli.outcome import PARTIAL, planned_table, say
+from speedqual.cli.outcome import PARTIAL, planned_table, say, say_causes
 from speedqual.cli.outcome import exit_code_of as plain_exit_code
 from speedqual.cli.table import text_table
 from speedqual.display import numbers
@@ -84,9 +84,11 @@ def print_levels(run: Run, knee: KneeResult | None, *, as_json: bool) -> None:
         say("Nothing was sent.")
     elif as_json:
         click.echo(json.dumps(_found(run, Levels()(run), knee), ensure_ascii=False, indent=1))
+        say_causes(run)
         return
     else:
         _print_table(Levels()(run), knee)
+    say_causes(run)
     for one in run.manifest["load"]["skipped"]:
         say(f"{one['candidate']}, {one['level']}: not sent, {one['why']}")
     for worker in run.manifest["load"].get("workers", ()):
@@ -185,8 +187,12 @@ def knee_of(run: Run, plan: LoadPlan) -> KneeResult | None:
 
 
 def exit_code_of(run: Run, plan: LoadPlan, knee: KneeResult | None) -> int:
-    """0 good; 1 an SLO is broken at a level asked for; 4 stopped early or, without SLOs, some requests failed; 5 the
-    SLOs can be told neither to hold nor to be broken, or no knee is found."""
+    """0 good; 1 an SLO is broken at a level asked for; 3 nothing was answered; 4 stopped early or, without SLOs, some
+    requests failed; 5 the SLOs can be told neither to hold nor to be broken, or no knee is found."""
+    from speedqual.cli.causes import nothing_answered
+
+    if nothing_answered(run):
+        return plain_exit_code(run)
     if run.status != "finished":
         return PARTIAL
     if knee is None:

@@ -18,7 +18,16 @@ if TYPE_CHECKING:
     from speedqual.running import Run, RunEvent
     from speedqual.running.plan import CandidateEstimate
 
-__all__ = ["PARTIAL", "exit_code_of", "planned_table", "print_scoreboard", "run_until_done", "say", "until_done"]
+__all__ = [
+    "PARTIAL",
+    "exit_code_of",
+    "planned_table",
+    "print_scoreboard",
+    "run_until_done",
+    "say",
+    "say_causes",
+    "until_done",
+]
 
 PARTIAL = 4
 
@@ -64,15 +73,25 @@ def print_scoreboard(run: Run, *, as_json: bool) -> None:
     if as_json:
         found = {"run": run.name, "status": run.status, "candidates": records(board.table), "notes": list(board.notes)}
         click.echo(json.dumps(found, ensure_ascii=False, indent=1))
+        say_causes(run)
         return
     if len(board.table):
         click.echo(text_table(*scoreboard_rows(board.table)))
     for note in (*board.notes, *_served_otherwise(run), *_price_dates(run)):
         say(note)
+    say_causes(run)
     if run.client_limit:
         say(f"The client was the limit ({run.client_limit}): do not rank these speeds.")
     if run.manifest.get("why"):
         say(f"Stopped: {run.manifest['why']}. Go on with: speedqual run --resume {run.folder}")
+
+
+def say_causes(run: Run) -> None:
+    """Why requests failed, if some did."""
+    from speedqual.cli.causes import causes
+
+    for line in causes(run):
+        say(line)
 
 
 def _served_otherwise(run: Run) -> Iterator[str]:
@@ -107,8 +126,11 @@ def _planned(row: CandidateEstimate) -> list[str]:
 
 
 def exit_code_of(run: Run) -> int:
-    """0 when every trial got a usable reply; 4 when some failed or the run stopped early."""
+    """0 when every trial got a usable reply; 3 when none did; 4 when some failed or the run stopped early."""
+    from speedqual.cli.causes import nothing_answered
     from speedqual.records import GRADED_OUTCOMES
 
+    if nothing_answered(run):
+        return EndpointError.exit_code
     failed = not run.df["outcome"].isin(GRADED_OUTCOMES).all()
     return PARTIAL if failed or run.status != "finished" else 0

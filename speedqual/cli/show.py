@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from difflib import get_close_matches
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,7 +13,11 @@ from speedqual.cli.offers import RUN
 from speedqual.cli.outcome import print_scoreboard
 from speedqual.display.safe import visible
 from speedqual.errors import UsageError
+from speedqual.evalsets.problems import quoted
 from speedqual.records import Record
+
+if TYPE_CHECKING:
+    from speedqual.running import Run
 
 __all__ = ["command"]
 
@@ -37,6 +43,7 @@ def command(run: Path, item: str | None, candidate: str | None, as_json: bool) -
     if item is None and candidate is None:
         print_scoreboard(opened, as_json=as_json)
         return
+    _check_names(opened, item, candidate)
     found = [
         record
         for record in opened.records
@@ -50,12 +57,24 @@ def command(run: Path, item: str | None, candidate: str | None, as_json: bool) -
         click.echo(json.dumps(record.to_dict(), ensure_ascii=False) if as_json else _text(record))
 
 
+def _check_names(run: Run, item: str | None, candidate: str | None) -> None:
+    """Say which of the two is not in the run, and what is like it there."""
+    for flag, column, name in (("--candidate", "candidate", candidate), ("--item", "item", item)):
+        known = list(dict.fromkeys(run.df[column]))
+        if name is not None and name not in known:
+            near = get_close_matches(name, known, n=3)
+            fix = f"Did you mean {' or '.join(near)}?" if near else f"There are: {quoted(known)}"
+            raise UsageError(f"no {column} {name!r} in this run", where=flag, fix=visible(fix, 2_000))
+
+
 def _text(record: Record) -> str:
     trial, last, grade = record.trial, record.last, record.grade
     lines = [f"── {trial.candidate} · {trial.evalset} · {trial.item} · repeat {trial.repeat}"]
     lines.append(
         f"outcome {last.outcome}, attempts {len(record.attempts)}, stop {last.stop}, flags {list(record.flags)}"
     )
+    if last.status is not None:
+        lines.append(f"HTTP status {last.status}")
     if last.error_message:
         lines.append(f"error: {last.error_message}")
     if last.reasoning:

@@ -33,6 +33,11 @@ class Layout:
         return self.folder.name
 
     @property
+    def shown(self) -> str:
+        """The folder as it was typed where that is a relative path, else its own name: for a wrong path alone."""
+        return self.name or "." if self.folder.is_absolute() else str(self.folder)
+
+    @property
     def manifest(self) -> Path:
         return self.folder / "manifest.json"
 
@@ -108,7 +113,7 @@ class Layout:
         try:
             manifest = json.loads(self.manifest.read_bytes())
         except FileNotFoundError:
-            raise RunFolderError("this is no run folder: it has no manifest.json", where=self.name) from None
+            raise RunFolderError("this is no run folder: it has no manifest.json", where=self.shown) from None
         except OSError as fault:
             raise RunFolderError(f"the file cannot be read: {fault.strerror}", where=where) from None
         except ValueError as fault:

@@ -35,7 +35,7 @@ class Run:
         """The run in a folder. Raises RunFolderError naming file and line when it cannot be read."""
         layout = Layout(Path(path))
         if not layout.folder.is_dir():
-            raise RunFolderError("there is no such folder", where=layout.name or str(path), fix="Give a run folder")
+            raise RunFolderError("there is no such folder", where=layout.shown, fix="Give a run folder")
         manifest = layout.read_manifest()
         if manifest["format"] > FORMAT:
             raise RunFolderError(

@@ -35,6 +35,7 @@ def refuse_unless_fit(layout: Layout, plan: Plan, settings: Settings, *, resume:
     if not resume:
         raise UsageError("the folder holds a run", where=layout.name, fix="Resume it, or choose another folder")
     manifest = layout.read_manifest()
+    _refuse_other_kind(layout, was_load="load" in manifest, is_load=plan.load is not None)
     for what, was, now in _facts(manifest, plan, settings):
         if was != now:
             raise RunFolderError(
@@ -42,6 +43,16 @@ def refuse_unless_fit(layout: Layout, plan: Plan, settings: Settings, *, resume:
                 where=layout.name,
                 fix="Resume with the same, or begin a run in another folder",
             )
+
+
+def _refuse_other_kind(layout: Layout, *, was_load: bool, is_load: bool) -> None:
+    """A load test goes on as a load test, a run as a run."""
+    if was_load != is_load:
+        raise RunFolderError(
+            f"this is {'a' if was_load else 'no'} load test",
+            where=layout.name,
+            fix=f"Go on with: speedqual {'load' if was_load else 'run'} --resume {layout.folder}",
+        )
 
 
 def begun_with(layout: Layout, settings: Settings) -> Settings:
@@ -73,7 +84,7 @@ def _facts(manifest: Mapping[str, Any], plan: Plan, settings: Settings) -> Itera
         sorted(f"{entry['name']} ({entry['hash']})" for entry in manifest["evalsets"]),
         sorted(f"{evalset.name} ({evalset.hash})" for evalset in plan.evalsets.values()),
     )
-    if plan.load is None and "load" not in manifest:
+    if plan.load is None:
         yield "number of trials", manifest["n_trials"], len(plan.trials)
     else:
         yield "load plan", _plan_of(manifest.get("load")), _plan_of(plan.load)

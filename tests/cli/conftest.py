@@ -20,6 +20,7 @@ def endpoint() -> Iterator[str]:
         "shut": Script(error="http", status=401, message="Incorrect API key provided: sk-sec***"),
         "slow": Script(ttft_ms=300, tok_s=100, n=40),
         "cut": Script(ttft_ms=1, error="cut", error_after=1),
+        "broken": Script(error="http", status=500, message="scripted error"),
     }
     with serve_in_process(scripts) as server:
         yield server.base_url

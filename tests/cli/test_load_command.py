@@ -140,7 +140,7 @@ def test_a_test_that_had_no_time_to_begin_says_so(call, endpoint: str, bare_set:
 
 def test_failed_requests_make_a_load_test_without_slos_partial(call, endpoint: str, bare_set: Path) -> None:
     words = ("--users", "1", "--requests", "4", "--evalset", bare_set, "--attempts", "1")
-    assert call(*_load(endpoint, *words, model="cut")).code == 4
+    assert call(*_load(endpoint, *words, "--model", "openai/good", model="cut")).code == 4
 
 
 def test_settings_of_load_stand_in_a_table_of_their_own(call, endpoint: str, bare_set: Path) -> None:
@@ -202,10 +202,10 @@ def test_a_resumed_load_test_takes_no_other_plan(call, endpoint: str, bare_set: 
     said = call("load", "--resume", "r", "--users", "2")
     assert said.code == 2 and "--users cannot change it" in said.err
     said = call("run", "--resume", "r", "--quiet")
-    assert said.code == 2 and "load plan" in said.err
+    assert said.code == 2 and "r: this is a load test. Go on with: speedqual load --resume r" in said.err
 
 
 def test_a_run_is_no_load_test(call, endpoint: str, bare_set: Path) -> None:
     call("run", "--model", "openai/good", "--base-url", endpoint, "--quiet", "--evalset", bare_set, "--out", "r")
     said = call("load", "--resume", "r", "--quiet")
-    assert said.code == 2 and "no load test" in said.err and "speedqual run --resume" in said.err
+    assert said.code == 2 and "r: this is no load test. Go on with: speedqual run --resume r" in said.err
