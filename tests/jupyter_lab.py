@@ -159,13 +159,14 @@ class Opened:
 
 
 def open_notebook(browser: Browser, lab: Lab, name: str) -> Opened:
-    """Open it and wait until its kernel is idle: the status bar says so last."""
+    """Open it alone (a workspace brings back the tabs it was left with) and wait until its kernel is idle: the status
+    bar says so last."""
     page = browser.new_context(viewport={"width": 1280, "height": 1000}).new_page()
     page.said = []  # type: ignore[attr-defined]
     page.on("pageerror", lambda fault: page.said.append(str(fault)))  # type: ignore[attr-defined]
     page.on("dialog", lambda dialog: (page.said.append("dialog"), dialog.dismiss()))  # type: ignore[attr-defined]
     page.on("request", lambda asked: page.said.append(asked.url) if _elsewhere(asked.url, lab) else None)  # type: ignore[attr-defined]
-    page.goto(f"{lab.url}lab/tree/{name}?token={lab.token}")
+    page.goto(f"{lab.url}lab/workspaces/{Path(name).stem}/tree/{name}?token={lab.token}")
     page.locator("#jp-main-statusbar").get_by_text(re.compile(r"\| Idle")).wait_for(timeout=60_000)
     return Opened(page, lab.root / name)
 
