@@ -97,9 +97,10 @@ class Gate:
         found = differences(base, new)
         barred = [d for d in found if d.kind not in self.allow]
         if barred:
+            kinds = dict.fromkeys(f"--allow {d.kind}" for d in barred)
             raise RefusedError(
                 "the two runs cannot be compared: " + "; ".join(d.words for d in barred),
-                fix="Run both alike, or accept a difference with --allow KIND",
+                fix=f"Run both alike, or accept it with {' '.join(kinds)}",
             )
         old, now = tidy(base), tidy(new)
         pairs = pairs_of(old, now)

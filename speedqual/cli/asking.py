@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from speedqual.cli.offers import CANDIDATE, EVALSET, MODEL, RUN
-from speedqual.errors import UsageError
+from speedqual.errors import EvalSetError, UsageError
 from speedqual.records import Candidate, EvalSet, Price
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "asked",
+    "faults_placed",
     "limit_options",
     "limits_of",
     "of_run",
@@ -129,6 +131,18 @@ def sets_named(options: dict[str, Any]) -> list[EvalSet]:
         raise UsageError("nothing to ask", fix=f"Give --evalset: {', '.join(builtin_names())}, or a path")
     loaded = [load(name, allow_code=options["allow_code"]) for name in options["evalsets"]]
     return [_first(evalset, options["items"]) for evalset in loaded]
+
+
+@contextmanager
+def faults_placed(options: dict[str, Any]) -> Iterator[None]:
+    """What a grader says of its options is said with file and line of the card."""
+    from speedqual.evalsets.placing import placed
+
+    try:
+        yield
+    except EvalSetError as fault:
+        found = (placed(fault, name.partition("=")[2] or name) for name in options["evalsets"])
+        raise next((one for one in found if one is not fault), fault) from None
 
 
 def _first(evalset: EvalSet, n: int | None) -> EvalSet:

@@ -145,7 +145,10 @@ def _grader_problems(path: str) -> list[Problem]:
         return []  # its code does not run for a check
     try:
         grader_for(evalset)
-    except EvalSetError as fault:
+    except EvalSetError as unplaced:
+        from speedqual.evalsets.placing import placed
+
+        fault = placed(unplaced, path)
         return [Problem("error", fault.where or f"eval set {evalset.name}", fault.what, fault.fix)]
     return []
 

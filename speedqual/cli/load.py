@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from speedqual.cli.asking import asked, limit_options, limits_of, of_run, prices_in, refuse_at_once, who_options
+from speedqual.cli.asking import (
+    asked,
+    faults_placed,
+    limit_options,
+    limits_of,
+    of_run,
+    prices_in,
+    refuse_at_once,
+    who_options,
+)
 from speedqual.cli.outcome import until_done
 from speedqual.cli.settings import config_option, read_settings
 from speedqual.records import Candidate, EvalSet
@@ -131,7 +140,9 @@ def _run(
 
     def start(**more: Any) -> Run:
         how = _how(options)
-        return asyncio.run(load_test(candidates, plan, evalsets=evalsets, prices=prices, judge=_judge, **how, **more))
+        with faults_placed(options):
+            begun = load_test(candidates, plan, evalsets=evalsets, prices=prices, judge=_judge, **how, **more)
+            return asyncio.run(begun)
 
     observers = [] if options["quiet"] else [LoadProgress()]
     folder = options["resumed"] or options["folder"]

@@ -11,6 +11,7 @@ import click
 
 from speedqual.cli.asking import (
     asked,
+    faults_placed,
     limit_options,
     limits_of,
     of_run,
@@ -105,16 +106,17 @@ class Job:
         from speedqual.cli.progress import Progress
 
         options = self.options
-        run = run_until_done(
-            self.candidates,
-            self.evalsets,
-            folder=options["resumed"] or options["folder"],
-            resume=bool(options["resumed"]),
-            grade=not options["no_grade"],
-            observers=[] if options["quiet"] else [Progress()],
-            prices=self.prices,
-            **_how(options),
-        )
+        with faults_placed(options):
+            run = run_until_done(
+                self.candidates,
+                self.evalsets,
+                folder=options["resumed"] or options["folder"],
+                resume=bool(options["resumed"]),
+                grade=not options["no_grade"],
+                observers=[] if options["quiet"] else [Progress()],
+                prices=self.prices,
+                **_how(options),
+            )
         print_scoreboard(run, as_json=options["as_json"])
         say(f"run: {run.folder}")
         if options["report"]:

@@ -30,7 +30,7 @@ def check_columns(evalset: EvalSet, card: Card, rows: dict[str, list[Row]], sour
 
 
 def _check_fields(evalset: EvalSet, card: Card, findings: Findings) -> None:
-    """Types declared for fields that no target has."""
+    """Types declared for fields that no target has: misspelt where a target has one like it that has no type."""
     fields = evalset.grader.options.get("fields")
     targets = [item.target for item in (*evalset.items, *evalset.fewshot) if isinstance(item.target, dict)]
     if evalset.grader.name != "extraction" or not isinstance(fields, dict) or not targets:
@@ -38,9 +38,10 @@ def _check_fields(evalset: EvalSet, card: Card, findings: Findings) -> None:
     keys = {str(key) for target in targets for key in target}
     for field in fields:
         if field not in keys:
-            near = nearest(field, keys)
+            near = nearest(field, keys - set(fields))
+            note = findings.error if near else findings.warn
             fix = f"Write {near}" if near else "Remove it, or add it to a target"
-            findings.warn(card.at("grader", "fields", field), f"no target has the field {field!r}", fix)
+            note(card.at("grader", "fields", field), f"no target has the field {field!r}", fix)
 
 
 def _check_slots(evalset: EvalSet, card: Card, rows: dict[str, list[Row]], source: Source, findings: Findings) -> None:

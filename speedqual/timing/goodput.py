@@ -12,6 +12,7 @@ from typing import Any, Literal, cast
 
 from speedqual.errors import UsageError
 from speedqual.records import Plain
+from speedqual.timing.contract import METRICS
 from speedqual.timing.measure import DEFINITIONS
 
 __all__ = ["Goodput", "Slo", "goodput", "judge", "parse_slo"]
@@ -68,6 +69,7 @@ def parse_slo(text: str) -> Slo:
     share = 100.0 if form["share"] is None else _number(form["share"], "share", text)
     if not 0 < share <= 100:
         raise UsageError(f"the share is {share:g} %", where=f"slo {text!r}", fix="Give a share above 0 and up to 100 %")
+    _check_direction(form["metric"], form["op"], text)
     limit = _number(form["limit"], "limit", text)
     return Slo(form["metric"], cast("Operator", form["op"]), limit, round(share / 100, 12), form["traffic"] or "")
 
@@ -79,6 +81,16 @@ def _known(metric: str, text: str) -> None:
     near = difflib.get_close_matches(metric, names, 1)
     fix = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(names)}"
     raise UsageError(f"no metric of a request is called {metric!r}", where=f"slo {text!r}", fix=fix)
+
+
+def _check_direction(metric: str, op: str, text: str) -> None:
+    """Nobody promises to be slow: times and money have an upper limit, rates a lower one; counts may have either."""
+    unit = METRICS[metric].unit
+    good = "<" if unit in ("ms", "USD") else ">" if unit.endswith("/s") else op[0]
+    if op[0] != good:
+        side = "smaller" if good == "<" else "larger"
+        fix = f"Did you mean {metric} {good}{op[1:]}?"
+        raise UsageError(f"of {metric} {side} is better", where=f"slo {text!r}", fix=fix)
 
 
 def _number(word: str, what: str, text: str) -> float:

@@ -53,3 +53,54 @@ def test_a_wrong_path_is_said_as_it_was_typed(call, tmp_path: Path) -> None:
     assert "runs/bare: this is no run folder" in call("show", Path("runs/bare")).err
     said = call("show", tmp_path / "none")
     assert "none: there is no such folder" in said.err and str(tmp_path) not in said.err
+
+
+CARD = "---\nspeedqual:\n  task: extraction\n  prompt: '{text}'\n  grader:\n    name: extraction\n    fields: {total: mony}\n"
+ROW = '{"id": "a", "text": "3 EUR", "target": {"total": 3}}\n'
+
+
+def _folder(card: str) -> Path:
+    folder = Path("mine")
+    folder.mkdir(exist_ok=True)
+    (folder / "README.md").write_text(card + "---\n", encoding="utf-8")
+    (folder / "test.jsonl").write_text(ROW, encoding="utf-8")
+    return folder
+
+
+def test_a_wrong_type_is_said_with_its_place_in_the_card(call, endpoint: str) -> None:
+    folder = _folder(CARD)
+    said = call("evalset", "check", folder)
+    assert said.code == 2 and "mine/README.md:7:14: grader.fields.total: unknown type 'mony'" in said.out
+    for command, *more in (["run"], ["load", "--users", "1", "--requests", "1"]):
+        said = call(command, *_ask(endpoint, "good"), "--evalset", folder, "--out", f"of-{command}", *more)
+        assert said.code == 2 and "mine/README.md:7:14: grader.fields.total: unknown type 'mony'" in said.err, command
+
+
+def test_a_field_that_is_misspelt_is_one_error(call) -> None:
+    folder = _folder(CARD.replace("{total: mony}", "{totl: money}"))
+    said = call("evalset", "check", folder)
+    assert said.code == 2
+    assert said.out.count("no target has the field 'totl'. Write total") == 1
+    assert "1 error, " in said.out
+    other = call("evalset", "check", _folder(CARD.replace("{total: mony}", "{total: money, quite: string}")))
+    assert other.code == 0 and other.out.count("warning: mine/README.md:7:28: no target has the field 'quite'") == 1
+
+
+def test_an_empty_trace(call, endpoint: str) -> None:
+    Path("none.csv").write_text("")
+    said = call("load", *_ask(endpoint, "good"), "--arrivals", "trace:none.csv")
+    assert said.code == 2 and "none.csv: the file is empty" in said.err
+
+
+def test_a_promise_to_be_slow_is_taken_for_a_slip(call, endpoint: str) -> None:
+    said = call("load", *_ask(endpoint, "good"), "--users", 1, "--slo", "ttft_ms >= 800 @ 95%")
+    assert said.code == 2 and "Did you mean ttft_ms <=?" in said.err
+    said = call("load", *_ask(endpoint, "good"), "--users", 1, "--slo", "decode_tok_s < 20")
+    assert said.code == 2 and "Did you mean decode_tok_s >?" in said.err
+
+
+def test_compare_names_the_kind_that_would_be_accepted(call, endpoint: str, bare_set: Path) -> None:
+    for name, items in (("a", 4), ("b", 3)):
+        call("run", *_ask(endpoint, "good"), "--evalset", bare_set, "--items", items, "--no-check", "--out", name)
+    said = call("compare", "a", "b")
+    assert said.code == 2 and said.err.endswith("accept it with --allow set\n"), said.err

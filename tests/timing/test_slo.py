@@ -35,6 +35,7 @@ def test_what_is_read_is_what_is_written(text, slo):
         ("token_source < 8", "no metric of a request"),
         ("ttft_ms < fast", "the limit is 'fast'"),
         ("ttft_ms < nan", "the limit is 'nan'"),
+        ("ttft_ms > 8", "Did you mean ttft_ms <\\?"),
         ("ttft_ms < 8 @ x%", "the share is 'x'"),
         ("ttft_ms < 8 @ 0%", "the share is 0 %"),
         ("ttft_ms < 8 @ 101%", "the share is 101 %"),

@@ -98,6 +98,9 @@ class _Reader:
     def __init__(self, file: str, rows: Iterator[list[str]]) -> None:
         self._file, self._rows = file, rows
         self._header = next(rows, [])
+        if not any(cell.strip() for cell in self._header):
+            fix = "Write a header line and one line for each request"
+            raise UsageError("the first line is empty" if any(rows) else "the file is empty", where=file, fix=fix)
         names = [re.sub(r"[^a-z0-9]", "", name.lower()) for name in self._header]
         self._time, self._unit_ns = self._time_column(names)
         self._input, self._output = _first(names, _INPUTS), _first(names, _OUTPUTS)
