@@ -34,7 +34,7 @@ class Layout:
 
     @property
     def shown(self) -> str:
-        """The folder as it was typed where that is a relative path, else its own name: for a wrong path alone."""
+        """The folder as it was typed where that is a relative path, else its own name."""
         return self.name or "." if self.folder.is_absolute() else str(self.folder)
 
     @property

@@ -51,7 +51,7 @@ def _refuse_other_kind(layout: Layout, *, was_load: bool, is_load: bool) -> None
         raise RunFolderError(
             f"this is {'a' if was_load else 'no'} load test",
             where=layout.name,
-            fix=f"Go on with: speedqual {'load' if was_load else 'run'} --resume {layout.folder}",
+            fix=f"Go on with: speedqual {'load' if was_load else 'run'} --resume {layout.shown}",
         )
 
 

@@ -151,5 +151,5 @@ async def test_another_plan_does_not_fit_the_folder(tmp_path):
         await loaded(server.base_url, tmp_path / "r", level("users:1", n=3))
         with pytest.raises(RunFolderError, match="other load plan"):
             await loaded(server.base_url, tmp_path / "r", level("users:1", n=4), resume=True)
-        with pytest.raises(RunFolderError, match="other load plan"):
+        with pytest.raises(RunFolderError, match=r"this is a load test\. Go on with: speedqual load --resume r"):
             await evaluate([someone(server.base_url)], [toy_evalset(4)], folder=tmp_path / "r", resume=True)
