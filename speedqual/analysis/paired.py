@@ -79,7 +79,7 @@ def paired_difference(
     p = _p_value(d, se, g, alone)
     half = float(stats.t.ppf(0.5 + level / 2, g - 1)) * se if g > 1 else None
     value = float(d.mean())
-    most = 1.0 if 0 <= known.min() and known.max() <= 1 else np.inf
+    most = 1.0 if known.min() >= 0 and known.max() <= 1 else np.inf
     lo, hi = (None, None) if half is None else (max(-most, value - half), min(most, value + half))
     return Difference(value, lo, hi, se, p, d.size, g, "exact McNemar" if alone else "clustered t", level)
 
