@@ -80,7 +80,7 @@ def _quality(part: pd.DataFrame, *, failures_count: bool) -> Interval:
 
 def _counts(part: pd.DataFrame) -> dict[str, Any]:
     reached = part["outcome"].isin(GRADED_OUTCOMES)
-    failures = part["failure"][reached & part["failure"].notna() & (part["failure"] != "none")]
+    failures = part["failure"][reached & part["failure"].notna() & ~part["failure"].isin(("none", ""))]
     return {
         "n_success": int(part["success"].fillna(False).astype(bool).sum()),
         "n_ungraded": int((reached & part["score"].isna()).sum()),

@@ -18,7 +18,7 @@ __all__ = ["section", "sentences"]
 
 
 def section(context: Context) -> Part | None:
-    """Absent when nothing was graded."""
+    """Absent when a finished run asked nothing."""
     lines = list(sentences(context))
     if not lines:
         return None
@@ -28,7 +28,11 @@ def section(context: Context) -> Part | None:
 def sentences(context: Context) -> Iterator[str]:
     """The verdict, a sentence at a time, most important first."""
     board = context.board
-    if not len(board) or board["quality"].isna().all():
+    yield from _unfinished(context)
+    if not len(board):
+        return
+    if board["quality"].isna().all():
+        yield context.words("verdict.ungraded")
         return
     yield from knees(context, layers=CLIMBED)
     if context.client_limit:
@@ -41,6 +45,17 @@ def sentences(context: Context) -> Iterator[str]:
     if context.local:
         yield context.words("verdict.small_model")
     yield context.words("verdict.interval")
+
+
+def _unfinished(context: Context) -> Iterator[str]:
+    """A part of a run must not pass for the whole."""
+    manifest, words = context.manifest, context.words
+    if manifest["status"] == "finished":
+        return
+    done, total = (numbers.count(manifest.get(name) or 0) for name in ("n_done", "n_trials"))
+    verb = "load" if manifest.get("load") else "run"
+    ended = words.known(f"verdict.status_{manifest['status']}", str(manifest["status"]))
+    yield words("verdict.unfinished", ended=ended, done=done, total=total, verb=verb)
 
 
 def _lanes(context: Context) -> Iterator[str]:
