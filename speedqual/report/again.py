@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from speedqual.report.again_load import IN_PYTHON, load_options
 from speedqual.report.private import without_addresses
 from speedqual.running.route import ENDPOINT
 
@@ -18,20 +19,25 @@ _FILE = "again.toml"
 
 
 def command(manifest: Mapping[str, Any], *, local: bool) -> str:
-    """The command line that asks the same again."""
+    """The command line that asks the same again, or lines of Python where only these can."""
     if local:
         return "speedqual quickstart"
     asked = manifest["settings"]
-    verb = "load" if manifest.get("load") else "run"
-    parts = ["speedqual", verb, "--config", _FILE]
-    for entry in manifest["evalsets"]:
-        parts += ["--evalset", entry["name"]]
+    parts = ["speedqual", "run", "--config", _FILE]
+    if manifest.get("load"):
+        options = load_options(manifest)
+        if options is None:
+            return IN_PYTHON
+        parts = ["speedqual", "load", "--config", _FILE, *options]
+    else:
+        for entry in manifest["evalsets"]:
+            parts += ["--evalset", entry["name"]]
     if asked.get("repeats"):
         parts += ["--repeats", str(asked["repeats"])]
     if isinstance(asked.get("concurrency"), int) and asked["concurrency"] > 1:
         parts += ["--concurrency", str(asked["concurrency"])]
     attempts = (asked.get("retry") or {}).get("attempts", 3)
-    if attempts != 3:
+    if attempts != (1 if manifest.get("load") else 3):
         parts += ["--attempts", str(attempts)]
     return shlex.join([*parts, "--seed", str(manifest["seed"])])
 
