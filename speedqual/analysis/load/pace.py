@@ -49,9 +49,15 @@ def client_of(entries: Sequence[Mapping[str, Any]], pace: Offered | None) -> dic
     silent = not said or any("limited" not in c for c in said)
     if not why and silent and pace is not None and pace.client_limited and pace.n >= _FEW:
         why = f"sent {_percent(pace.ratio)} of the offered rate, {pace.lag_p99_ms or 0:.0f} ms late at p99"
-    lags = [float(c["loop_lag_p99_ms"]) for c in said if c.get("loop_lag_p99_ms") is not None]
-    lag = pace.lag_p99_ms if pace is not None else max(lags, default=None)
+    late = None if pace is None else pace.lag_p99_ms
+    own = (_worst(said, name) for name in ("sched_lag_p99_ms", "loop_lag_p99_ms"))
+    lag = late if silent and late is not None else next((worst for worst in own if worst is not None), late)
     return {"limited": bool(why), "limited_why": why, "lag_p99_ms": lag}
+
+
+def _worst(said: Sequence[Mapping[str, Any]], name: str) -> float | None:
+    """Of several processes or calls; None where none of them says it."""
+    return max((float(one[name]) for one in said if one.get(name) is not None), default=None)
 
 
 def _percent(ratio: float | None) -> str:
