@@ -85,7 +85,7 @@ rows = (folder / "test.jsonl").read_text(encoding="utf-8").splitlines(keepends=T
 (folder / "test.jsonl").write_text("".join(rows[2:]), encoding="utf-8")
 card = (folder / "README.md").read_text(encoding="utf-8")
 card = card.replace("path: test.jsonl\n", "path: test.jsonl\n  - split: fewshot\n    path: fewshot.jsonl\n")
-card = card.replace("  floor: 0.9\n", "  fewshot:\n    split: fewshot\n    n: 0\n  floor: 0.9\n  max_tokens: 60\n")
+card = card.replace("  floor: 0.9\n", "  fewshot:\n    split: fewshot\n    n: 0\n  floor: 0.9\n")
 (folder / "README.md").write_text(card, encoding="utf-8")
 check(folder)  # no problems: an empty list
 
