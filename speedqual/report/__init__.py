@@ -8,6 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from speedqual.errors import UsageError
+
 if TYPE_CHECKING:
     from speedqual.running import Run
 
@@ -49,16 +51,18 @@ def write(
 ) -> Path:
     """Write the report of ``run`` and return where. ``redact`` leaves prompts and answers out.
 
-    ``form``: html, md, csv, parquet or json; by default the ending of ``path`` says it, and html is the rest.
+    ``form``: html, md, csv, parquet or json; by default the ending of ``path`` says it, a path without one is html.
     ``items``: how many of a kind (flipped, worst, slowest) a page shows; None = every one, compressed. The file is
     replaced as a whole or not at all. Raises StorageError when it cannot be written, UsageError for a language without
-    a catalogue.
+    a catalogue, or another form.
     """
     from speedqual.report.exports import FORMS, export
     from speedqual.report.files import write_whole
 
     ending = Path(path).suffix.lower().removeprefix(".")
-    form = form or (ending if ending in FORMS else "html")
+    form = form or {"": "html", "htm": "html"}.get(ending, ending)
+    if form not in FORMS:
+        raise UsageError(f"no report is written as {form!r}", where=Path(path).name, fix=f"Give {', '.join(FORMS)}")
     if form == "html":
         return write_whole(path, render(run, redact=redact, lang=lang, items=items).encode("utf-8"))
     return write_whole(path, export(run, form, redact=redact, lang=lang))

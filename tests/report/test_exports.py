@@ -140,6 +140,8 @@ def test_the_ending_says_the_form(small_run: Run, tmp_path: Path) -> None:
     assert write(small_run, tmp_path / "r.txt", form="csv").read_bytes().startswith(b"\xef\xbb\xbfrun,")
     with pytest.raises(UsageError, match="written as 'pdf'"):
         export(small_run, "pdf")
+    with pytest.raises(UsageError, match=r"a\.xml: no report is written as 'xml'\. Give .*html"):
+        write(small_run, tmp_path / "a.xml")
 
 
 def test_the_command_writes_each_form(call: Call, small_run: Run, tmp_path: Path) -> None:
