@@ -64,5 +64,5 @@ class Result:
         if shown is not None:
             return str(shown(self))
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
-        table: str = self.table.to_html(escape=True, index=False, na_rep="", float_format=lambda v: f"{digits(v, 4)}")
+        table: str = self.table.to_html(escape=True, index=False, na_rep="", float_format=lambda v: digits(v, 4))
         return f"<p><strong>{html.escape(self.verdict)}</strong></p>{table}<ul>{notes}</ul>"

@@ -42,7 +42,7 @@ def _share(value: float) -> str:
 
 
 def _figure(value: float) -> str:
-    return f"{digits(value, 4)}"
+    return digits(value, 4)
 
 
 def _cell(text: str) -> str:

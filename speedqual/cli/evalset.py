@@ -347,7 +347,7 @@ def _grade_text(grade: Grade) -> str:
 
 
 def _share(value: float | None) -> str:
-    return "–" if value is None else f"{digits(value)}"
+    return digits(value)
 
 
 def _line(problem: Problem) -> str:

@@ -63,7 +63,7 @@ def _card(heading: str, rows: Iterable[tuple[str, str]]) -> str:
 def _metric(record: Record, name: str) -> str:
     value = record.metrics.get(name)
     if isinstance(value, (int, float)):
-        return f"{digits(value, 4)}" if abs(value) < 1000 else f"{value:,.0f}"
+        return digits(value, 4)
     return str(value) if value is not None else f"{numbers.DASH} {record.missing.get(name, '')}"
 
 

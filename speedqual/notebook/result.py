@@ -64,5 +64,5 @@ def _cell(value: Any) -> str:
     if value is None or value != value:
         return numbers.DASH
     if isinstance(value, float):
-        return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{digits(value)}"
+        return digits(value)
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

@@ -33,4 +33,4 @@ def _alt(result: AnytimeResult, known: pd.DataFrame, say: PlotWords) -> str:
     if known.empty:
         return say.alt(result, "")
     last = known.iloc[-1]
-    return say.alt(result, say("alt.anytime", end=percent(last["quality"]), seconds=f"{digits(last['t_ms'] / 1000)}"))
+    return say.alt(result, say("alt.anytime", end=percent(last["quality"]), seconds=digits(last["t_ms"] / 1000)))

@@ -78,7 +78,7 @@ def _told(
 ) -> str:
     """The first eight rows of a forest in words, values times ``times``."""
     rows = zip(names.head(8), *(pd.to_numeric(v.head(8)) * times for v in (value, lo, hi)), strict=True)
-    shown = [(name, *(DASH if missing(v) else f"{digits(v)}" for v in numbers)) for name, *numbers in rows]
+    shown = [(name, *(DASH if missing(v) else digits(v) for v in numbers)) for name, *numbers in rows]
     return say("alt.list").join(say("alt.range", name=n, value=v, lo=low, hi=high) for n, v, low, high in shown)
 
 

@@ -72,7 +72,7 @@ def _apart(xs: np.ndarray, least: float, *, log: bool) -> list[float]:
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{digits(value)}"
+    return digits(value)
 
 
 def level_name(say: PlotWords, row: Any) -> str:

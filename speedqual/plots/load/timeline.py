@@ -100,4 +100,4 @@ def _levels(axes: np.ndarray, result: TimelineResult, look: Style) -> None:
 def _alt(result: TimelineResult, say: PlotWords) -> str:
     whole = result.table.groupby("t_s")[["in_flight", "arrivals", "errors", "stalls"]].sum()
     counts = {name: int(whole[name].sum()) for name in ("arrivals", "errors", "stalls")}
-    return say.alt(result, say("load.alt_timeline", peak=f"{digits(whole['in_flight'].max())}", **counts))
+    return say.alt(result, say("load.alt_timeline", peak=digits(whole["in_flight"].max()), **counts))

@@ -102,7 +102,7 @@ def _ms(ms: float | None) -> str:
 
 
 def _small(ms: float | None) -> str:
-    return numbers.DASH if ms is None or numbers.missing(ms) else f"{digits(ms)}"
+    return digits(ms)
 
 
 def _prefix_lines(context: Context, rows: list[Line]) -> Iterator[str]:

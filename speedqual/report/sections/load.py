@@ -119,7 +119,7 @@ def _workers(context: Context, workers: list[Line]) -> str:
     widths = [float(one["half_width_ms"]) for one in workers if one.get("half_width_ms") is not None]
     offsets = [abs(float(one["offset_ms"])) for one in workers if one.get("offset_ms") is not None]
     lost = sum(bool(one.get("lost")) for one in workers)
-    told = {"offset": f"{digits(max(offsets, default=0.0))}", "width": f"{digits(max(widths, default=0.0))}"}
+    told = {"offset": digits(max(offsets, default=0.0)), "width": digits(max(widths, default=0.0))}
     said = context.words("load.workers", n=len(workers), **told)
     return said + (context.words("load.workers_lost", n=lost) if lost else "")
 
