@@ -7,13 +7,13 @@ stream.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from speedqual.records import Attempt, Candidate, Prompt
 
-__all__ = ["Endpoint", "HttpRequest", "RawReply", "Read"]
+__all__ = ["Endpoint", "HttpRequest", "RawReply", "Read", "ReadsInSteps"]
 
 Ending = Literal["eof", "reset", "cut", "deadline", "cancelled", "unreachable"]
 """How the transport ended: cleanly; a reset; inside the HTTP framing; a deadline of ours; by us; before any reply."""
@@ -72,4 +72,13 @@ class Endpoint(Protocol):
 
     def decode(self, raw: RawReply) -> Attempt:
         """What the reply says, with ``number`` 1. Never raises on any bytes."""
+        ...
+
+
+@runtime_checkable
+class ReadsInSteps(Protocol):
+    """A protocol that can read a long reply in pieces of well under a millisecond; others are read in one go."""
+
+    def decode_in_steps(self, raw: RawReply) -> Generator[None, None, Attempt]:
+        """As ``decode``, with a ``yield`` wherever something else may come in between."""
         ...

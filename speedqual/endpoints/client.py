@@ -12,6 +12,7 @@ from __future__ import annotations
 import gc
 import os
 import ssl
+import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -26,10 +27,12 @@ from speedqual.endpoints.deadlines import Deadlines
 from speedqual.endpoints.live import Watch
 from speedqual.endpoints.preflight import TINY, raise_for
 from speedqual.endpoints.registry import endpoint as endpoint_named
+from speedqual.endpoints.slot import Slot
 from speedqual.endpoints.transport.call import Call
 from speedqual.endpoints.transport.connection import MAX_REPLY_BYTES, Origin, make_connector
 from speedqual.endpoints.transport.lag import ClientHealth, Vitals
 from speedqual.endpoints.transport.sockets import SocketBook
+from speedqual.endpoints.transport.turns import Turns
 from speedqual.errors import UsageError
 from speedqual.records import Attempt, Candidate, Prompt
 
@@ -57,12 +60,13 @@ class Client:
         self._max_bytes = max_reply_bytes
         self._session: aiohttp.ClientSession | None = None
         self._vitals: Vitals | None = None
+        self._turns: Turns | None = None
         self._origins: defaultdict[str, Origin] = defaultdict(Origin)
 
     async def __aenter__(self) -> Self:
         self._session = self._new_session()
         self.settle()
-        self._vitals = Vitals()
+        self._vitals, self._turns = Vitals(), Turns()
         self._vitals.start()
         return self
 
@@ -114,15 +118,15 @@ class Client:
         prompt: Prompt,
         *,
         number: int = 1,
-        t_sched: int | None = None,
+        slot: Slot | None = None,
         watch: Watch | None = None,
         deadlines: Deadlines | None = None,
     ) -> Attempt:
-        """Send ``prompt`` once and return all that came back. ``t_sched``: when the arrival schedule wanted it, ns.
+        """Send ``prompt`` once and return all that came back. ``slot``: its place in a load test's time.
 
         ``deadlines`` of this request go before those of the client, except the one to connect.
         """
-        return (await self._call(candidate, prompt, number, t_sched, watch, deadlines))[1]
+        return (await self._call(candidate, prompt, number, slot, watch, deadlines))[1]
 
     async def listen(self, candidate: Candidate, prompt: Prompt) -> tuple[RawReply, Attempt]:
         """As ``ask``, with the stamped bytes beside what they say: what recordings are made of."""
@@ -139,26 +143,29 @@ class Client:
         """One request for no record: names are resolved, a connection is open and the model is loaded after it."""
         return await self.ask(candidate, TINY)
 
-    def _open(self) -> tuple[aiohttp.ClientSession, Vitals]:
-        if self._session is None or self._vitals is None:
+    def _open(self) -> tuple[aiohttp.ClientSession, Vitals, Turns]:
+        if self._session is None or self._vitals is None or self._turns is None:
             raise UsageError("the client is not open", where="Client", fix="Use it in 'async with Client() as client'")
-        return self._session, self._vitals
+        return self._session, self._vitals, self._turns
 
     async def _call(
         self,
         candidate: Candidate,
         prompt: Prompt,
         number: int = 1,
-        t_sched: int | None = None,
+        slot: Slot | None = None,
         watch: Watch | None = None,
         deadlines: Deadlines | None = None,
     ) -> tuple[RawReply, Attempt]:
+        session, vitals, turns = self._open()
+        t_asked = time.perf_counter_ns()
+        await turns.take(first=True)
         endpoint = endpoint_named(candidate.endpoint)
         base_url = base_url_of(candidate, endpoint, self._environ)
         key = key_of(candidate, endpoint, base_url, self._environ)
         request, password = split_credentials(endpoint.request(candidate, prompt, base_url, key))
         secrets = (*known_keys(candidate, endpoint, self._environ), *filter(None, [password]))
-        session, vitals = self._open()
         origin = self._origins["/".join(request.url.split("/", 3)[:3])]
-        call = Call(session, vitals, deadlines or self.deadlines, endpoint, request, secrets, self._max_bytes, origin)
-        return await call.run(number, t_sched, watch)
+        limits = deadlines or self.deadlines
+        call = Call(session, vitals, turns, limits, endpoint, request, secrets, self._max_bytes, origin)
+        return await call.run(number, slot or Slot(), watch, t_asked)

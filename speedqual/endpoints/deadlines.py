@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Literal
 
+from speedqual.endpoints.slot import Until
 from speedqual.errors import ConfigError
 from speedqual.records import Plain
 
@@ -39,7 +40,7 @@ class Watchdog:
     """Fires once when the first-token, silence or total deadline of one call has passed.
 
     It knows no protocol: ``heard()`` (the time of the last counted event so far, None = none yet) is asked only when a
-    deadline seems to have passed, never while tokens flow.
+    deadline seems to have passed, never while tokens flow. ``until`` cuts the total deadline short, and may move.
     """
 
     def __init__(
@@ -48,17 +49,26 @@ class Watchdog:
         heard: Callable[[], int | None],
         sent: Callable[[], int | None],
         scope: asyncio.Timeout,
+        until: Until | None = None,
     ) -> None:
         self.fired: DeadlineName | None = None
+        self._until = until or Until()
         self._deadlines, self._heard, self._sent, self._scope = deadlines, heard, sent, scope
         self._loop = asyncio.get_running_loop()
         self._t_start = time.perf_counter_ns()
         self._t_heard: int | None = None
         self._timer = self._arm()
+        self._until.follow(self._moved)
 
     def stop(self) -> None:
         """Disarm."""
+        self._until.leave(self._moved)
         self._timer.cancel()
+
+    def _moved(self) -> None:
+        if self.fired is None:
+            self._timer.cancel()
+            self._timer = self._arm()
 
     def _arm(self) -> asyncio.TimerHandle:
         wake_ns = min(due_ns for due_ns, _ in self._dues())
@@ -70,6 +80,8 @@ class Watchdog:
         """When each deadline falls due by what is known now."""
         limits = self._deadlines
         dues: list[tuple[int, DeadlineName]] = [(self._t_start + int(limits.total_s * 1e9), "total")]
+        if self._until.by_ns is not None:
+            dues.append((self._until.by_ns, "total"))
         if self._t_heard is None:
             dues.append(((self._sent() or self._t_start) + int(limits.first_token_s * 1e9), "first_token"))
         else:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Protocol
 
 from speedqual.clock import Clock
 from speedqual.endpoints.deadlines import Deadlines
+from speedqual.endpoints.slot import Slot, Until
 from speedqual.records import Attempt, Candidate, Prompt, Trial
 from speedqual.running.settings import Retry
 
@@ -27,7 +28,7 @@ class Asker(Protocol):
         prompt: Prompt,
         *,
         number: int = 1,
-        t_sched: int | None = None,
+        slot: Slot | None = None,
         deadlines: Deadlines | None = None,
     ) -> Attempt: ...
 
@@ -48,23 +49,21 @@ async def ask_until_done(
     may_request: Callable[[], bool],
     deadlines: Deadlines | None = None,
     first: int = 1,
-    t_sched: int | None = None,
-    by_ns: int | None = None,
+    slot: Slot | None = None,
 ) -> tuple[Attempt, ...]:
     """Every attempt in order, faults of the endpoint being outcomes.
 
-    ``first``: the number of the first attempt. ``t_sched``: when the arrival schedule wanted the first one. ``by_ns``:
-    an attempt that is not over by then is cut off as a timeout, and none begins later. Empty when ``may_request`` says
-    no before the trial has come to its end: it is then no finished trial.
+    ``first``: the number of the first attempt. ``slot``: an attempt that is not over by its end is cut off as a
+    timeout, and no other begins later. Empty when ``may_request`` says no before the trial has come to its end: it is
+    then no finished trial.
     """
     attempts: list[Attempt] = []
     stale = 0
-    wanted: dict[str, Any] = {} if t_sched is None else {"t_sched": t_sched}
+    wanted: dict[str, Any] = {} if slot is None else {"slot": slot}
     while True:
         if not may_request():
             return ()
-        left = deadlines if deadlines is None or by_ns is None else _left(deadlines, by_ns - clock.now_ns())
-        attempt = await client.ask(candidate, prompt, number=first + len(attempts), deadlines=left, **wanted)
+        attempt = await client.ask(candidate, prompt, number=first + len(attempts), deadlines=deadlines, **wanted)
         attempts.append(attempt)
         if "stale_connection" in attempt.flags and stale < STALE_AGAIN:
             stale += 1
@@ -73,14 +72,26 @@ async def ask_until_done(
         if wait_s is None:
             return tuple(attempts)
         again_ns = clock.now_ns() + int(wait_s * 1e9)
-        if by_ns is not None and again_ns >= by_ns:
+        if not await _waited(clock, again_ns, Until() if slot is None or slot.until is None else slot.until):
             return tuple(attempts)
-        await clock.sleep_until(again_ns)
 
 
-def _left(deadlines: Deadlines, left_ns: int) -> Deadlines:
-    """The same, cut to the time that is left; at least 1 ms, so that there is an attempt to keep."""
-    return replace(deadlines, total_s=min(deadlines.total_s, max(left_ns / 1e9, 0.001)))
+async def _waited(clock: Clock, again_ns: int, until: Until) -> bool:
+    """False as soon as the end is known to come first."""
+    waiting = asyncio.ensure_future(clock.sleep_until(again_ns))
+
+    def moved() -> None:
+        if until.before(again_ns):
+            waiting.cancel()
+
+    until.follow(moved)
+    moved()
+    try:
+        await asyncio.wait([waiting])
+    finally:
+        until.leave(moved)
+        waiting.cancel()
+    return not waiting.cancelled()
 
 
 def retry_wait_s(attempt: Attempt, trial: Trial, retry: Retry, seed: int, *, counted: int) -> float | None:

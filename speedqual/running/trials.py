@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from speedqual.clock import Clock
 from speedqual.endpoints.deadlines import Deadlines
+from speedqual.endpoints.slot import Slot
 from speedqual.evalsets import build_prompt
 from speedqual.records import Attempt, Candidate, EvalSet, Item, Price, Prompt, Record, Trial
 from speedqual.running.asking import Asker, ask_until_done, tier_flags
@@ -22,6 +22,7 @@ from speedqual.running.route import Route, known_before
 from speedqual.running.route_metrics import measure_route
 from speedqual.running.session import Session
 from speedqual.running.settings import Settings
+from speedqual.running.undisturbed import undisturbed
 from speedqual.running.watching import Started, TrialFinished, TrialStarted, Watchers
 from speedqual.timing import measure
 
@@ -70,7 +71,7 @@ class Trials:
         n_before = session.n_done
         self._tell_started(n_trials)
         try:
-            with _quick_turns():
+            with undisturbed():
                 async with asyncio.timeout(limits.wall_s) as wall:
                     yield
         except TimeoutError:
@@ -102,18 +103,20 @@ class Trials:
         self,
         trial: Trial,
         prompts: Mapping[str, Prompt] | None = None,
-        *,
-        t_sched: int | None = None,
-        by_ns: int | None = None,
+        slot: Slot | None = None,
     ) -> Record | None:
         """Ask one trial that the budget has let start, and keep it; None when a limit ended it before its time.
 
-        ``prompts`` by name of who is asked, where they are not simply those of the eval set. ``t_sched``: when the
-        arrival schedule wanted it. ``by_ns``: when the last attempt is over at the latest.
+        ``prompts`` by name of who is asked, where they are not simply those of the eval set. ``slot``: its place in a
+        load test's time; that its reply is over is told early only where nothing else can follow from the reply.
         """
         candidate = self.plan.candidates[trial.candidate]
         question = _Question(
-            trial, self.plan.evalsets[trial.evalset], self._items[trial.evalset][trial.item], prompts, t_sched, by_ns
+            trial,
+            self.plan.evalsets[trial.evalset],
+            self._items[trial.evalset][trial.item],
+            prompts,
+            self._told(slot, candidate),
         )
         self.watchers.tell(TrialStarted(trial=trial))
         if isinstance(candidate, Route):
@@ -129,6 +132,10 @@ class Trials:
         told = TrialFinished(trial=trial, outcome=record.last.outcome, metrics=record.metrics, flags=record.flags)
         self.watchers.tell(told)
         return record
+
+    def _told(self, slot: Slot | None, candidate: Candidate) -> Slot | None:
+        one_shot = self.settings.retry.attempts == 1 and not isinstance(candidate, Route)
+        return slot if slot is None or one_shot else replace(slot, over=None)
 
     async def _ask(
         self,
@@ -150,8 +157,7 @@ class Trials:
             may_request=self.budget.may_request,
             deadlines=_no_later(self._deadlines[question.evalset.name], within_ms),
             first=first,
-            t_sched=question.t_sched,
-            by_ns=question.by_ns,
+            slot=question.slot,
         )
 
     async def _route(self, route: Route, question: _Question) -> tuple[Attempt, ...]:
@@ -196,12 +202,10 @@ class _Question:
         evalset: EvalSet,
         item: Item,
         prompts: Mapping[str, Prompt] | None,
-        t_sched: int | None,
-        by_ns: int | None,
+        slot: Slot | None,
     ) -> None:
         self.trial, self.evalset, self.item = trial, evalset, item
-        self.t_sched, self.by_ns = t_sched, by_ns
-        self._prompts = prompts
+        self.slot, self._prompts = slot, prompts
 
     def prompt(self, who: Candidate) -> Prompt:
         return build_prompt(self.evalset, self.item, who) if self._prompts is None else self._prompts[who.name]
@@ -219,14 +223,3 @@ def _within(deadlines: Deadlines, evalset: EvalSet) -> Deadlines:
 
 def _no_later(deadlines: Deadlines, within_ms: float | None) -> Deadlines:
     return deadlines if within_ms is None else replace(deadlines, total_s=min(deadlines.total_s, within_ms / 1000))
-
-
-@contextmanager
-def _quick_turns() -> Iterator[None]:
-    """Let the event loop have the interpreter back from the journal's thread after 0.5 ms instead of 5."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(0.0005)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)

@@ -14,6 +14,7 @@ import pytest
 from speedqual.endpoints import client as client_module
 from speedqual.endpoints.client import Client
 from speedqual.endpoints.scripted import Script, ScriptedServer, serve_in_process
+from speedqual.endpoints.slot import Slot
 from speedqual.endpoints.transport import call, sockets
 from speedqual.endpoints.transport.connection import Exchange
 from speedqual.records import Candidate, Message, Prompt
@@ -67,7 +68,7 @@ async def test_a_blocked_loop_does_not_date_bytes_late():
 async def test_the_start_is_when_the_request_goes_out_not_when_the_connection_opens():
     async with ScriptedServer(Script(ttft_ms=20, tok_s=0)) as server, Client(environ={}) as client:
         candidate = Candidate(name="x", model="m", base_url=server.base_url)
-        first, second = [await client.ask(candidate, PROMPT, t_sched=7) for _ in range(2)]
+        first, second = [await client.ask(candidate, PROMPT, slot=Slot(t_sched=7)) for _ in range(2)]
     for attempt, entry in zip((first, second), server.log(), strict=True):
         assert attempt.timeline.t_send <= entry["t_request"]
         assert attempt.timeline.t_sched == 7

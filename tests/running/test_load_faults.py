@@ -74,6 +74,37 @@ async def test_a_server_that_never_answers_holds_nobody_up(tmp_path):
     assert 250 < entry["drained_ms"] - entry["end_ms"] < 5000
 
 
+@pytest.mark.parametrize("processes", [1, 2])
+async def test_when_the_breaker_ends_a_level_open_replies_have_the_time_of_the_drain_and_no_more(tmp_path, processes):
+    """Half of the requests hang; the others fail at once, five of them end a level that was to last 100 s."""
+    begun = time.monotonic()
+    with serve_in_process({"m": [Script(error="silent"), Script(error="http", status=503, ttft_ms=1)]}) as server:
+        rule = BreakerRule(in_a_row=5, probes=0)
+        one = level("constant:50", duration_s=100.0)
+        how = {"plan": {"drain_s": 0.4, "breaker": rule}, "processes": processes}
+        run = await loaded(server.base_url, tmp_path / "r", one, **how)
+    assert time.monotonic() - begun < 40
+    (entry,) = entries(run)
+    assert entry["ended"] == "breaker"
+    n_failed = (run.df["outcome"] == "http_error").sum()
+    assert n_failed == 5 or (n_failed > 5 and processes == 2)  # the other one sends until it is told
+    assert (run.df["outcome"] == "timeout").sum() == len(run) - n_failed >= 4
+    assert 350 < entry["drained_ms"] - entry["end_ms"] < 5000
+
+
+async def test_a_retry_that_would_come_after_the_drain_is_not_waited_for(tmp_path):
+    """The first replies ask for 50 s of patience; the later ones end the level."""
+    patient = Script(error="http", status=429, retry_after_s=50.0)
+    begun = time.monotonic()
+    with serve_in_process({"m": [patient, Script(error="http", status=401, ttft_ms=1)]}) as server:
+        one = level("constant:50", duration_s=100.0)
+        how = {"retry": Retry(attempts=3, longest_s=60), "limits": Limits(requests=20)}
+        run = await loaded(server.base_url, tmp_path / "r", one, plan={"drain_s": 0.2, "breaker": NEVER}, **how)
+    assert time.monotonic() - begun < 30
+    assert entries(run)[0]["ended"] == "budget"
+    assert {record.last.status for record in run} == {401, 429}
+
+
 @pytest.mark.parametrize(
     ("script", "deadlines", "outcome"),
     [

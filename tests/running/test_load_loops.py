@@ -9,7 +9,7 @@ import pytest
 from speedqual.clock import FakeClock
 from speedqual.endpoints.scripted import Script, ScriptedServer, serve_in_process
 from speedqual.records import Event, Item, Timeline
-from speedqual.running import Policy, Route
+from speedqual.running import Policy, Retry, Route
 from speedqual.running.arrivals import Arrival, arrivals
 from speedqual.running.load.loops import open_loop
 from speedqual.running.load.questions import Questions
@@ -17,7 +17,7 @@ from speedqual.running.load.traces import trace_set
 from speedqual.running.plan import approx_tokens
 from speedqual.timing import measure
 
-from .conftest import MS, candidate, ok, toy_evalset
+from .conftest import MS, FakeClient, candidate, ok, toy_evalset
 from .loading import entries, level, loaded, someone
 
 
@@ -124,6 +124,49 @@ async def test_users_wait_for_their_reply(tmp_path):
     (entry,) = entries(run)
     assert (entry["ended"], entry["n_planned"], entry["n_sent"], entry["unit"]) == ("completed", 12, 12, "users")
     assert entry["start_ms"] < entry["end_ms"] <= entry["drained_ms"]
+
+
+class SlowReader(FakeClient):
+    """Replies end at once and are read 50 ms later; notes when each was asked for and when it was read."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda *asked: ok())
+        self.log: list[str] = []
+
+    async def ask(self, candidate, prompt, *, number=1, deadlines=None, slot=None):
+        self.log.append("asked")
+        if slot.over is not None:
+            slot.over()
+        await asyncio.sleep(0.05)
+        self.log.append("read")
+        return await super().ask(candidate, prompt, number=number, deadlines=deadlines)
+
+
+async def test_a_user_goes_on_when_the_reply_has_ended_not_when_we_have_read_it(tmp_path):
+    """One request overtakes the reading of the reply before it, never two."""
+    client = SlowReader()
+    run = await loaded("http://nobody.invalid", tmp_path / "r", level("users:1", n=4), client=client)
+    assert client.log[:3] == ["asked", "asked", "read"]
+    ahead = list(itertools.accumulate(1 if what == "asked" else -1 for what in client.log))
+    assert max(ahead) == 2
+    assert len(run) == 4
+
+
+async def test_where_a_retry_may_follow_a_user_waits_for_the_reading(tmp_path):
+    client = SlowReader()
+    await loaded("http://nobody.invalid", tmp_path / "r", level("users:1", n=2), client=client, retry=Retry(attempts=2))
+    assert client.log == ["asked", "read"] * 2
+
+
+@pytest.mark.timing
+async def test_replies_that_end_together_do_not_date_the_next_ones_late(tmp_path):
+    """Two waves of 64 streams in step: the first tokens of the second come while the first replies are read."""
+    with serve_in_process(Script(ttft_ms=30, tok_s=100, n=100)) as server:
+        run = await loaded(server.base_url, tmp_path / "r", level("users:64", n=128))
+        written = sorted(entry["sent"][0] for entry in server.log())
+    seen = sorted(record.last.timeline.events[0].t_ns for record in run)
+    late_ms = sorted((a - b) / 1e6 for a, b in zip(seen, written, strict=True))
+    assert late_ms[-2] < 9  # less than one gap between tokens: else two of them came in one read
 
 
 async def test_users_stop_when_their_time_is_over_and_the_last_replies_are_kept(tmp_path):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from speedqual.endpoints.base import HttpRequest, RawReply
-from speedqual.endpoints.reading.decoding import decode
+from speedqual.endpoints.reading.decoding import decode, decode_in_steps
 from speedqual.endpoints.reading.reader import Framing, Reader
 from speedqual.errors import ConfigError
 from speedqual.records import Attempt, Candidate, Prompt
@@ -56,6 +56,10 @@ class Adapter:
     def decode(self, raw: RawReply) -> Attempt:
         """What the reply says, with ``number`` 1. Never raises on any bytes."""
         return decode(raw, type(self).reader, type(self).framing)
+
+    def decode_in_steps(self, raw: RawReply) -> Generator[None, None, Attempt]:
+        """The same, piece by piece."""
+        return decode_in_steps(raw, type(self).reader, type(self).framing)
 
     def request(self, candidate: Candidate, prompt: Prompt, base_url: str, key: str | None) -> HttpRequest:
         """The bytes to send."""

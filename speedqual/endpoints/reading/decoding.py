@@ -6,10 +6,10 @@ A protocol brings a ``Reader``, which tells a ``Transcript`` what each frame say
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 
-from speedqual.endpoints.base import RawReply
+from speedqual.endpoints.base import RawReply, Read
 from speedqual.endpoints.reading.faults import Fault
 from speedqual.endpoints.reading.inflate import Inflated, inflate
 from speedqual.endpoints.reading.reader import Decoder, Framing, Reader
@@ -19,21 +19,48 @@ from speedqual.endpoints.reading.values import clean_json, clean_text
 from speedqual.endpoints.reading.verdict import after_the_stream, before_the_stream
 from speedqual.records import Attempt, Outcome, Timeline, Usage
 
-__all__ = ["decode"]
+__all__ = ["decode", "decode_in_steps"]
+
+STEP_BYTES = 8192  # some 50 tokens: a few tenths of a millisecond
 
 
 def decode(raw: RawReply, make_reader: Callable[[Transcript], Reader], framing: Framing) -> Attempt:
     """What the reply says, as attempt number 1."""
+    steps = decode_in_steps(raw, make_reader, framing)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            attempt: Attempt = end.value
+            return attempt
+
+
+def decode_in_steps(
+    raw: RawReply, make_reader: Callable[[Transcript], Reader], framing: Framing
+) -> Generator[None, None, Attempt]:
+    """The same, with a break after every ``STEP_BYTES`` or a little more."""
     body = inflate(raw.reads, raw.headers)
     decoder = Decoder(make_reader, framing)
     verdict = before_the_stream(raw, body, framing)
     if verdict is None:
-        with _no_collection():
-            for read in body.reads:
-                decoder.feed(read.t_ns, read.data)
-            decoder.close()
+        for reads in _pieces(body.reads):
+            with _no_collection():
+                for read in reads:
+                    decoder.feed(read.t_ns, read.data)
+            yield
+        decoder.close()
         verdict = after_the_stream(raw, body, decoder)
     return _attempt(raw, body, decoder.out, *verdict)
+
+
+def _pieces(reads: Sequence[Read]) -> Iterator[Sequence[Read]]:
+    first = n_bytes = 0
+    for number, read in enumerate(reads, 1):
+        n_bytes += len(read.data)
+        if n_bytes >= STEP_BYTES:
+            yield reads[first:number]
+            first, n_bytes = number, 0
+    yield reads[first:]
 
 
 @contextmanager

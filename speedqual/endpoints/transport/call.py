@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Generator
 from contextlib import suppress
 from dataclasses import replace
+from http import HTTPStatus
 from typing import Any
 
 import aiohttp
 from yarl import URL
 
 from speedqual.endpoints.access import bare_url, scrub
-from speedqual.endpoints.base import Endpoint, HttpRequest, RawReply
+from speedqual.endpoints.base import Endpoint, HttpRequest, RawReply, ReadsInSteps
 from speedqual.endpoints.deadlines import Deadlines, Watchdog
 from speedqual.endpoints.live import LiveView, Watch
+from speedqual.endpoints.slot import Slot, Until
 from speedqual.endpoints.transport.connection import CALL, Exchange, Origin
 from speedqual.endpoints.transport.errors import redirect_target, why_no_reply
 from speedqual.endpoints.transport.lag import Vitals
 from speedqual.endpoints.transport.reply import ClockCheck, raw_reply, waits_ns
 from speedqual.endpoints.transport.sockets import realtime_offset_ns
+from speedqual.endpoints.transport.turns import Turns
 from speedqual.records import Attempt
 
 __all__ = ["Call"]
@@ -34,6 +38,7 @@ class Call:
         self,
         session: aiohttp.ClientSession,
         vitals: Vitals,
+        turns: Turns,
         deadlines: Deadlines,
         endpoint: Endpoint,
         request: HttpRequest,
@@ -42,7 +47,7 @@ class Call:
         origin: Origin,
     ) -> None:
         self._origin = origin
-        self._session, self._vitals, self._deadlines = session, vitals, deadlines
+        self._session, self._vitals, self._turns, self._deadlines = session, vitals, turns, deadlines
         self._endpoint, self._request, self._secrets = endpoint, request, secrets
         self._exchange = Exchange(endpoint.end_hints, self._is_complete, max_bytes, origin)
         self._clocks = ClockCheck(realtime_offset_ns())
@@ -50,24 +55,38 @@ class Call:
         self._deadline: str | None = None
         self._t_asked = 0
 
-    async def run(self, number: int, t_sched: int | None, watch: Watch | None) -> tuple[RawReply, Attempt]:
-        """The raw reply and what the protocol makes of it."""
-        t_asked = self._t_asked = time.perf_counter_ns()
+    async def run(self, number: int, slot: Slot, watch: Watch | None, t_asked: int) -> tuple[RawReply, Attempt]:
+        """The raw reply and what the protocol makes of it. ``t_asked``: when it was asked for."""
+        self._t_asked = time.perf_counter_ns()
         live = LiveView(self._endpoint, self._exchange, watch) if watch is not None else None
         try:
-            await self._talk()
+            await self._talk(slot.until)
         finally:
             if live is not None:
                 live.stop()
         t_close = None if self._exchange.at_eof else time.perf_counter_ns()
         self._clocks = self._clocks.again(realtime_offset_ns())
-        raw = self._raw(t_sched=t_sched, t_close=t_close, lag_ns=self._vitals.ticker.worst_since(t_asked))
-        attempt = self._endpoint.decode(raw)
+        lag_ns = self._vitals.ticker.worst_since(t_asked)
+        await self._see_whether_it_closes()
+        if slot.over is not None and self._looks_whole():
+            slot.over()
+        await self._turns.take()
+        raw = self._raw(t_sched=slot.t_sched, t_close=t_close, lag_ns=lag_ns)
+        attempt = await self._turns.through(self._reading(raw))
         if changes := self._changes(attempt, raw, number):
             attempt = replace(attempt, **changes)
         self._vitals.note(attempt.timeline, t_asked, waits_ns(self._exchange, raw))
-        await self._see_whether_it_closes()
         return raw, attempt
+
+    def _looks_whole(self) -> bool:
+        """Without reading it."""
+        exchange = self._exchange
+        return self._status == HTTPStatus.OK and exchange.ending == "eof" and bool(exchange.arrivals)
+
+    def _reading(self, raw: RawReply) -> Generator[None, None, Attempt]:
+        if isinstance(self._endpoint, ReadsInSteps):
+            return (yield from self._endpoint.decode_in_steps(raw))
+        return self._endpoint.decode(raw)
 
     async def _see_whether_it_closes(self) -> None:
         """Once a server, after its first reply and outside all figures: the next request would be lost in a closing."""
@@ -78,11 +97,11 @@ class Call:
             async with asyncio.timeout(CLOSING_S):
                 await self._origin.closing.wait()
 
-    async def _talk(self) -> None:
+    async def _talk(self, until: Until | None) -> None:
         token = CALL.set(self._exchange)
         try:
             async with asyncio.timeout(None) as scope:
-                dog = Watchdog(self._deadlines, self._heard, lambda: self._exchange.t_send, scope)
+                dog = Watchdog(self._deadlines, self._heard, lambda: self._exchange.t_send, scope, until)
                 try:
                     await self._send_and_wait()
                 finally:

@@ -97,7 +97,10 @@ class LevelRun:
         entry["start_ms"] = self.book.ms(start_ns)
         end_ns = self._end_ns(start_ns, schedule, answers)
         health = LevelHealth()
-        sender = Sender(self.trials, self.breaker, tally, health, start_ns=start_ns, by_ns=self.drained_by(end_ns))
+        by_ns = self.drained_by(end_ns)
+        sender = Sender(
+            self.trials, self.breaker, tally, health, start_ns=start_ns, by_ns=by_ns, drain_s=self.plan.drain_s
+        )
 
         def over() -> None:
             health.stop()

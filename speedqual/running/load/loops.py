@@ -76,14 +76,13 @@ class Streams:
         """Until the time is over, everything is asked, or a limit says stop."""
         first, step = self.shard
         streams = range(first, self.how.streams, step)
-        if self.how.turns is None:
-            pending = self._pending()
-            works = (self._user(stream, pending) for stream in streams)
-        else:
-            works = (self._sessions(stream, self.how.turns) for stream in streams)
+        pending = self._pending()
         async with task_group() as group:
-            for work in works:
-                group.create_task(work)
+            for stream in streams:
+                if self.how.turns is None:
+                    group.create_task(self._user(stream, pending, group))
+                else:
+                    group.create_task(self._sessions(stream, self.how.turns))
 
     def _pending(self) -> Iterator[int]:
         first, step = self.shard
@@ -91,12 +90,25 @@ class Streams:
         done = {number_of(key) for key in self.answers}
         return (number for number in numbers if number not in done)
 
-    async def _user(self, stream: int, pending: Iterator[int]) -> None:
+    async def _user(self, stream: int, pending: Iterator[int], group: asyncio.TaskGroup) -> None:
+        """The pause begins with the end of a reply, not when it has been read; at most one of them lies unread."""
+        before: asyncio.Task[None] | None = None
         for pause_ns in self.how.pauses(self.level.seed, stream):
             if self._over() or (number := next(pending, None)) is None or not self.sender.may_send():
                 return
-            await self.sender.send(self.questions.request(number))
+            over = asyncio.Event()
+            sending = group.create_task(self._one(number, over))
+            await over.wait()
+            if before is not None:
+                await before
+            before = sending
             await self._pause(pause_ns)
+
+    async def _one(self, number: int, over: asyncio.Event) -> None:
+        try:
+            await self.sender.send(self.questions.request(number), over=over.set)
+        finally:
+            over.set()
 
     async def _sessions(self, stream: int, turns: int) -> None:
         pauses = iter(self.how.pauses(self.level.seed, stream))

@@ -96,7 +96,7 @@ class _Game:
         await _expect(inbox, Prepared)
         offset_ns = (await self._crew.note_offset(member)).ns
         start_ns = self._clock.now_ns() + member.lead_ns if again else await self._common_start(shard[0], member)
-        go = Go(number, run.book.start_ns, start_ns, *self._ends(start_ns, left, again=again))
+        go = Go(number, run.book.start_ns, start_ns, *self._ends(start_ns, left, again=again), run.plan.drain_s)
         await member.send(go.on_clock(offset_ns))
         await self._hear(member, inbox, start_ns)
 

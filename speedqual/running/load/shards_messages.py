@@ -74,6 +74,7 @@ class Go:
     start_ns: int
     end_ns: int | None
     by_ns: int | None
+    drain_s: float
     shift_ns: int = 0
 
     def on_clock(self, offset_ns: int) -> Go:
@@ -84,6 +85,7 @@ class Go:
             self.start_ns + offset_ns,
             None if self.end_ns is None else self.end_ns + offset_ns,
             None if self.by_ns is None else self.by_ns + offset_ns,
+            self.drain_s,
             -offset_ns,
         )
 

@@ -39,6 +39,7 @@ from speedqual.running.session import Session
 from speedqual.running.settings import Limits
 from speedqual.running.together import task_group
 from speedqual.running.trials import Trials
+from speedqual.running.undisturbed import undisturbed
 from speedqual.running.watching import Watchers
 
 __all__ = ["main"]
@@ -67,7 +68,7 @@ class _Desk:
                 self._group.create_task(self._play(order))
             case Halt():
                 for sender in self._senders.values():
-                    sender.stopped, sender.why = sender.stopped or order.kind, sender.why or order.why
+                    sender.stop(order.kind, order.why)
 
     def _prepare(self, order: Prepare) -> None:
         candidate = self._trials.plan.candidates[order.candidate]
@@ -89,6 +90,7 @@ class _Desk:
             health,
             start_ns=order.start_ns,
             by_ns=order.by_ns,
+            drain_s=order.drain_s,
         )
         self._senders[order.play] = sender
 
@@ -143,9 +145,9 @@ def main() -> None:
     """Serve one run."""
     pipe = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    sys.setswitchinterval(0.0005)  # the loop has the interpreter back from the outbox at once
     outbox = Outbox(pipe)
-    asyncio.run(_serve(outbox))
+    with undisturbed():
+        asyncio.run(_serve(outbox))
     outbox.close()
 
 
