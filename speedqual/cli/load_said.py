@@ -130,8 +130,9 @@ HEAD = [
     "candidate, level",
     "sent",
     "failed",
-    "offered/s",
-    "achieved",
+    "planned/s",
+    "sent as planned",
+    "answered/s",
     "TTFT p50 ms",
     "p95",
     "tokens/s",
@@ -157,10 +158,12 @@ def _row(row: Mapping[Any, Any]) -> list[str]:
     """A level at which the client was the limit shows no figures of the server."""
     limited = bool(row["client_limited"])
     mark = " (client limited)" if limited else ""
-    ttft_p50, ttft_p95, tok_s = (None if limited else row[name] for name in ("ttft_ms_p50", "ttft_ms_p95", "tok_s"))
+    shown = ("done_s", "ttft_ms_p50", "ttft_ms_p95", "tok_s")
+    answered, ttft_p50, ttft_p95, tok_s = (None if limited else row[name] for name in shown)
     figures = [
         numbers.rate(row["offered_s"]),
         numbers.percent(row["achieved"]),
+        numbers.rate(answered),
         numbers.milliseconds(ttft_p50),
         numbers.milliseconds(ttft_p95),
         numbers.rate(tok_s),

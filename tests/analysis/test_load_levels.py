@@ -210,3 +210,64 @@ def test_sends_that_waited_for_the_server_to_accept_them_do_not_excuse_it() -> N
     own = {"limited": False, "why": "", "sched_lag_p99_ms": None, "loop_lag_p99_ms": 1.0}
     row = only(Made(replies, [entry("l", 1, 0.0, 2000.0, client=own)]))
     assert not row["client_limited"] and row["lag_p99_ms"] == 1.0
+
+
+def test_the_planned_rate_is_that_of_the_window() -> None:
+    # 19 requests in 6 s, the first at 0.1 s, the last at 5.5 s; one was sent after the window
+    due = [100 + 300 * n for n in range(19)]
+    replies = [
+        record("3 req/s", 3, n, attempt(at + (600 if n == 18 else 1), sched_ms=at), layer="arrivals")
+        for n, at in enumerate(due)
+    ]
+    row = only(Made(replies, [entry("3 req/s", 3, 0.0, 6000.0, layer="arrivals", unit="req/s")]))
+    assert row["offered_s"] == pytest.approx(19 / 6) and row["achieved_s"] == pytest.approx(18 / 6)
+    assert row["achieved"] == pytest.approx(5400 / (5500 + 599 - 100 - 0), rel=0.01)
+
+
+def served(rate: int, capacity_s: float, at_ms: float, seconds: int = 20) -> list[Record]:
+    """One server that takes requests in order, each for 1 / capacity; ``rate`` evenly spaced requests a second."""
+    each_ms, free, found = 1000 / capacity_s, at_ms, []
+    for n in range(rate * seconds):
+        due = at_ms + 1000 * n / rate
+        free = max(free, due) + each_ms
+        reply = attempt(due, first_ms=free - due, tokens=2, gap_ms=0.01, sched_ms=due)
+        found.append(record(f"{rate} req/s", rate, n, reply, layer="arrivals"))
+    return found
+
+
+def open_ladder(capacity_s: float, *rates: int) -> Made:
+    replies, entries, at = [], [], 0.0
+    for rate in rates:
+        own = served(rate, capacity_s, at)
+        replies += own
+        entries.append(entry(f"{rate} req/s", rate, at, at + 20_000, layer="arrivals", unit="req/s"))
+        at += 60_000
+    return Made(replies, entries)
+
+
+def test_saturation_is_named_at_the_highest_level_when_its_queue_grows() -> None:
+    # 12 a second can be served: at 20 a second 160 of 400 wait at the end of 20 s, 80 at its middle
+    found = Saturation()(open_ladder(12, 5, 10, 20))
+    (point,) = found.points.to_dict("records")
+    assert (point["level"], point["x"], point["gain"]) == ("20 req/s", 20, None)
+    assert point["offered_s"] == pytest.approx(20, rel=0.01) and point["done_s"] == pytest.approx(12, rel=0.01)
+    assert "saturated at 20 req/s, the queue grew: 20 came a second, 11.9 were answered" in found.verdict
+    assert found.table["growth_late"].iloc[-1] == pytest.approx(80, abs=1)
+
+
+def test_a_server_that_keeps_up_is_not_saturated_by_what_fills_it_at_first() -> None:
+    # 40 a second that each stay 1 s: 40 in flight after the first second, and no more in the second half of the window
+    replies, entries = [], []
+    for k, rate in enumerate((20, 40)):
+        at = 60_000.0 * k
+        due = [at + 1000 * n / rate for n in range(20 * rate)]
+        replies += [
+            record(f"{rate} req/s", rate, n, attempt(t, first_ms=990, tokens=2, sched_ms=t), layer="arrivals")
+            for n, t in enumerate(due)
+        ]
+        entries.append(entry(f"{rate} req/s", rate, at, at + 20_000, layer="arrivals", unit="req/s"))
+    found = Saturation()(Made(replies, entries))
+    (point,) = found.points.to_dict("records")
+    assert point["level"] is None and point["why"] == "throughput still rises at the highest level"
+    assert found.table["growth"].iloc[-1] == pytest.approx(40, abs=1)
+    assert found.table["growth_late"].iloc[-1] == pytest.approx(0, abs=1)

@@ -131,7 +131,14 @@ def test_a_level_without_any_time_left_says_so() -> None:
 
 def test_nothing_in_flight_has_no_law() -> None:
     found = little(np.zeros(0), np.zeros(0), [(0.0, 1e9)])
-    assert found == {"in_flight": 0.0, "arrivals_s": 0.0, "in_system_s": None, "little": None, "growth": 0}
+    assert found == {
+        "in_flight": 0.0,
+        "arrivals_s": 0.0,
+        "in_system_s": None,
+        "little": None,
+        "growth": 0,
+        "growth_late": 0,
+    }
 
 
 def test_what_is_no_load_test_is_refused() -> None:

@@ -24,7 +24,7 @@ from speedqual.analysis.load.reading import Key, Level, LoadTable, inside, read_
 from speedqual.analysis.tidy import numbers
 from speedqual.timing.throughput import throughput
 
-__all__ = ["Levels", "LevelsResult", "bounds_of", "little", "unsteady"]
+__all__ = ["Levels", "LevelsResult", "bounds_of", "little", "noise", "unsteady"]
 
 Array = NDArray[np.float64]
 _BATCHES = 10
@@ -69,20 +69,22 @@ class Levels:
 
 _FLOW = (
     "tok_s tok_s_lo tok_s_hi tok_s_steady tok_s_peak tok_s_whole uncounted batches "
-    "in_flight arrivals_s in_system_s little growth"
+    "in_flight arrivals_s in_system_s little growth growth_late"
 )
 _NO_FLOW: dict[str, Any] = dict.fromkeys(_FLOW.split())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LevelsResult(Result):
-    """``table``: one row a level, from its window (``window_s``): ``n`` sent, ``ok``, ``failed``; ``offered_s``,
-    ``achieved_s``, ``achieved`` (their ratio), ``done_s`` (complete replies a second); ``tok_s`` with bounds (t over so
-    many ``batches`` of time), ``tok_s_steady`` (at ≥ 90 % of the peak concurrency), ``tok_s_peak``, ``tok_s_whole``,
-    which leave out the tokens of the ``uncounted`` replies;
+    """``table``: one row a level, from its window (``window_s``): ``n`` sent, ``ok``, ``failed``; ``offered_s``
+    and ``achieved_s`` (requests that an open loop planned and sent in the window / its length), ``achieved`` (the ratio
+    of their rates from the first to the last: 1 = sent as planned), ``done_s`` (complete replies a second); ``tok_s``
+    with bounds (t over so many ``batches`` of time), ``tok_s_steady`` (at ≥ 90 % of the peak concurrency),
+    ``tok_s_peak``, ``tok_s_whole``, which leave out the tokens of the ``uncounted`` replies;
     ``in_flight`` (mean), ``arrivals_s``, ``in_system_s`` (mean), ``little`` (in_flight / (arrivals_s × in_system_s)),
-    ``growth`` (in flight at the end − at the beginning); ``ttft_ms`` and ``e2e_ms`` as ``_p50, _p95, _p99`` with
-    bounds; ``decode_tok_s_p50, _p5``; ``lag_p99_ms`` and ``client_limited`` of the client; ``ended, why``.
+    ``growth`` (in flight at the end − at the beginning; ``growth_late``: − in the middle);
+    ``ttft_ms`` and ``e2e_ms`` as ``_p50, _p95, _p99`` with bounds; ``decode_tok_s_p50, _p5``; ``lag_p99_ms`` and
+    ``client_limited`` of the client; ``ended, why``.
     """
 
     def to_dict(self) -> dict[str, Any]:
@@ -109,8 +111,11 @@ def little(sends: Array, ends: Array, spans: list[tuple[float, float]]) -> dict[
     expected = rate * stay if rate and stay else None
     mean = present / seconds if seconds > 0 else None
     ratio = mean / expected if expected and mean is not None else None
-    growth = sum(_at(b, sends, ends) - _at(a, sends, ends) for a, b in spans)
-    return {"in_flight": mean, "arrivals_s": rate, "in_system_s": stay, "little": ratio, "growth": growth}
+    growth, late = (
+        sum(_at(b, sends, ends) - _at(b - share * (b - a), sends, ends) for a, b in spans) for share in (1.0, 0.5)
+    )
+    known = {"in_flight": mean, "arrivals_s": rate, "in_system_s": stay}
+    return {**known, "little": ratio, "growth": growth, "growth_late": late}
 
 
 def _at(moment: float, sends: Array, ends: Array) -> int:
@@ -139,15 +144,22 @@ def _row(load: LoadTable, one: Level) -> dict[str, Any]:
     ok = int((sent["outcome"] == "ok").sum())
     ends = numbers(rows, "started_ms") + numbers(rows, "e2e_user_ms")
     done = int(inside(ends, one.windows_ms).sum())
-    pace = one.offered
     own: dict[str, Any] = {
         "candidate": one.candidate, "layer": one.layer, "level": one.level, "x": one.x, "unit": one.unit,
         "n": len(sent), "ok": ok, "failed": len(sent) - ok, "cut": len(rows) - len(sent),
         "window_s": one.window_s or None,
-        "offered_s": pace.offered_s if pace else None, "achieved_s": pace.achieved_s if pace else None,
-        "achieved": pace.ratio if pace else None, "done_s": done / one.window_s if one.window_s else None,
+        "done_s": done / one.window_s if one.window_s else None,
     }  # fmt: skip
-    return own | {name: value for metric, qs in _SHOWN for name, value in bounds_of(first, metric, qs).items()}
+    times = {name: value for metric, qs in _SHOWN for name, value in bounds_of(first, metric, qs).items()}
+    return own | _pace(rows, one) | times
+
+
+def _pace(rows: pd.DataFrame, one: Level) -> dict[str, float | None]:
+    """What the schedule of an open loop wanted in the window, and what was sent in it, by its length."""
+    if one.offered is None or not one.window_s:
+        return {"offered_s": None, "achieved_s": None, "achieved": None}
+    wanted, sent = (int(inside(numbers(rows, name), one.windows_ms).sum()) for name in ("sched_ms", "started_ms"))
+    return {"offered_s": wanted / one.window_s, "achieved_s": sent / one.window_s, "achieved": one.offered.ratio}
 
 
 _SHOWN = (("ttft_ms", (0.5, 0.95, 0.99)), ("e2e_ms", (0.5, 0.95, 0.99)), ("decode_tok_s", (0.5, 0.05)))
@@ -176,8 +188,14 @@ def unsteady(table: pd.DataFrame) -> pd.DataFrame:
         for name in ("little", "growth", "in_flight", "in_system_s", "window_s")
     )
     off = (ratio - 1).abs() > np.maximum(_OFF, stay / window)
-    found: pd.DataFrame = table[off | (growth.abs() > 3 * np.sqrt(2 * np.maximum(mean, 1.0)))]
+    found: pd.DataFrame = table[off | (growth.abs() > noise(mean))]
     return found
+
+
+def noise(in_flight: Any) -> Any:
+    """By how many a steady queue with so many in flight at the mean may grow or shrink: three standard deviations of
+    the difference of two Poisson counts."""
+    return 3 * np.sqrt(2 * np.maximum(in_flight, 1.0))
 
 
 def _verdict(table: pd.DataFrame) -> str:

@@ -4,6 +4,10 @@ A level is the saturation point when all of these are shown: no higher level del
 one-sided upper bound of each ratio, Bonferroni over the higher levels, is below 1 + ``rise``); the load rises by at
 least half beyond it; and the median latency at the highest level is higher (bounds apart). The lowest such level is
 named. Throughput has a t interval over batch means; ratios are taken of logs with Welch's degrees of freedom.
+
+An open loop may show it within a level, the highest too: more came than were answered, so that from the middle to the
+end of its window the queue grew beyond the noise of a steady one. Half of the window must be longer than two replies of
+the lowest level take, or else it may only have been filling.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ import pandas as pd
 from scipy import stats
 
 from speedqual.analysis.base import Result, records
-from speedqual.analysis.load.levels import Levels, LevelsResult
+from speedqual.analysis.load.levels import Levels, LevelsResult, noise
 from speedqual.analysis.tidy import CLIMBED
 from speedqual.display.numbers import digits
 
@@ -49,11 +53,15 @@ class Saturation:
         best = max(own, key=lambda r: float(r["tok_s"]), default=None)
         point = next((k for k in range(len(own) - 1) if self.saturated(own, k)), None)
         told = {"candidate": rows[0]["candidate"], "layer": rows[0]["layer"], "unit": rows[0]["unit"]}
-        told |= {"level": None, "x": None, "gain": None, "gain_hi": None}
+        told |= {"level": None, "x": None, "gain": None, "gain_hi": None, "offered_s": None, "done_s": None}
         if best is not None:
             told |= {"best": best["level"], "tok_s": best["tok_s"], "lo": best["tok_s_lo"], "hi": best["tok_s_hi"]}
         if point is None:
-            return told | {"why": self.why_not(own)}
+            overrun = next((row for row in own[1:] if _overrun(row, own[0])), None)
+            names = ("level", "x", "offered_s", "done_s")
+            return told | (
+                {name: overrun[name] for name in names} | {"why": ""} if overrun else {"why": self.why_not(own)}
+            )
         gain, high = self.gain(own, point)
         return told | {"level": own[point]["level"], "x": own[point]["x"], "gain": gain, "gain_hi": high, "why": ""}
 
@@ -80,13 +88,17 @@ class Saturation:
         return "too uncertain, or too little load beyond, to tell"
 
 
-_POINT = ("candidate", "layer", "unit", "level", "x", "gain", "gain_hi", "best", "tok_s", "lo", "hi", "why")
+_POINT = (
+    "candidate", "layer", "unit", "level", "x", "gain", "gain_hi", "offered_s", "done_s", "best", "tok_s", "lo", "hi",
+    "why",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SaturationResult(Result):
     """``table``: the levels as in ``LevelsResult``. ``points``: one row a ladder: ``level, x`` (None: not shown, then
-    ``why``), ``gain`` (largest throughput beyond / at it) with its upper bound ``gain_hi``, ``best`` level with
+    ``why``), ``gain`` (largest throughput beyond / at it) with its upper bound ``gain_hi``, or, where its queue grew,
+    ``offered_s`` and ``done_s`` (requests that came and were answered, a second); ``best`` level with
     ``tok_s, lo, hi``."""
 
     points: pd.DataFrame
@@ -117,6 +129,14 @@ def _log_rate(row: Row) -> tuple[float, float, float]:
     return float(np.log(row["tok_s"])), float(half / stats.t.ppf(0.975, df) / row["tok_s"]), df
 
 
+def _overrun(row: Row, lowest: Row) -> bool:
+    """Whether more came than were answered, for good."""
+    known = all(_known(row[name]) for name in ("offered_s", "growth_late", "in_flight", "done_s"))
+    if not known or not _known(lowest["in_system_s"]) or row["window_s"] < 4 * lowest["in_system_s"]:
+        return False
+    return bool(row["done_s"] < row["offered_s"] and row["growth_late"] > noise(row["in_flight"]))
+
+
 def _slower(below: Row, above: Row) -> bool:
     """Whether the median of the whole answer (or the first token) rose beyond its bounds."""
     return any(
@@ -131,6 +151,11 @@ def _verdict(points: pd.DataFrame) -> str:
         who = f"{row['candidate']}, {row['layer']}"
         if pd.isna(row["level"]):
             parts.append(f"{who}: no saturation shown ({row['why']})")
+        elif pd.isna(row["gain_hi"]):
+            came, done = digits(row["offered_s"], 3), digits(row["done_s"], 3)
+            parts.append(
+                f"{who}: saturated at {row['level']}, the queue grew: {came} came a second, {done} were answered"
+            )
         else:
             beyond = f"no level beyond delivers {100 * (row['gain_hi'] - 1):.0f} % more"
             parts.append(f"{who}: saturated from {row['level']} on, {beyond}; best {digits(row['tok_s'], 4)} tokens/s")

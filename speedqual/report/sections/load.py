@@ -90,6 +90,9 @@ def _saturation(context: Context, row: Line) -> str:
     words, ladder = context.words, ladder_name(context, row)
     if numbers.missing(row["x"]):
         return words("load.not_saturated", ladder=ladder, why=_why(context, str(row["why"])))
+    if numbers.missing(row["gain_hi"]):
+        came, done = numbers.rate(row["offered_s"]), numbers.rate(row["done_s"])
+        return words("load.overrun", ladder=ladder, level=named(context, row), came=came, done=done)
     gain = numbers.share(max(0.0, float(row["gain_hi"]) - 1))
     rate = numbers.rate(row["tok_s"])
     return words("load.saturated", ladder=ladder, level=named(context, row), gain=gain, rate=rate)
@@ -195,11 +198,13 @@ def _goodput(context: Context, row: Line | None) -> Cell:
 
 
 def _rate(context: Context, row: Line) -> Cell:
-    """Requests a second: offered and achieved in an open loop, as they came in a closed one."""
+    """Requests a second: planned in an open loop, as they came in a closed one; and those that were answered."""
+    known = not numbers.missing(row["done_s"])
+    answered = context.words("load.answered", rate=numbers.rate(row["done_s"])) if known else ""
     if numbers.missing(row["offered_s"]):
-        return value(numbers.rate(row["arrivals_s"]), row["arrivals_s"])
+        return value(numbers.rate(row["arrivals_s"]), row["arrivals_s"], answered)
     share = context.words("load.achieved", share=f"{100 * row['achieved']:.1f} %") if row["achieved"] else ""
-    return value(numbers.rate(row["offered_s"]), row["offered_s"], share)
+    return value(numbers.rate(row["offered_s"]), row["offered_s"], share, answered)
 
 
 def _times(context: Context, row: Line, metric: str) -> Cell:
