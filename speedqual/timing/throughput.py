@@ -16,6 +16,8 @@ __all__ = ["Flow", "Offered", "Throughput", "flow_of", "offered", "throughput"]
 
 STEADY_SHARE = 0.9
 BIN_NS = 1_000_000_000
+STEADY_LEAST_S = 1.0
+"""The rate of a shorter steady time is that of a few clumps; half of the run is enough where that is less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,8 @@ def flow_of(attempt: Attempt) -> Flow | None:
 class Throughput:
     """Aggregate rates over the whole run, and over the steady time with at least 90 % of the peak concurrency.
 
-    ``peak_tok_s`` is the best of equal bins of about a second that tile the run, so that it is never under the average.
+    ``steady_tok_s`` is None where that time is shorter than a second and than half of the run. ``peak_tok_s`` is the
+    best of equal bins of about a second that tile the run, so that it is never under the average.
     """
 
     n: int
@@ -73,7 +76,8 @@ def throughput(flows: Iterable[Flow]) -> Throughput:
     times, running = _token_clock(seen)
     peak, spans = _steady_spans(seen)
     steady_s = sum(b - a for a, b in spans) / 1e9
-    steady = sum(_tokens_in(times, running, a, b) for a, b in spans) / steady_s if steady_s > 0 else None
+    enough = steady_s >= min(STEADY_LEAST_S, seconds / 2)
+    steady = sum(_tokens_in(times, running, a, b) for a, b in spans) / steady_s if enough else None
     return Throughput(
         n=len(seen),
         window_s=seconds,

@@ -64,6 +64,17 @@ def test_ramp_and_tail_are_outside_the_steady_window():
     assert run.peak_tok_s >= run.steady_tok_s
 
 
+def test_a_peak_of_a_moment_is_no_steady_time():
+    """Two streams of 100 tokens in 10 s that overlap for 20 ms, in which 12 tokens come."""
+    first = tuple(int(S * 0.1) * (k + 1) for k in range(100))
+    second = (int(S * 9.99), *(int(S * 10.1) + int(S * 0.1) * k for k in range(99)))
+    run = throughput([Flow(0, first, (1.0,) * 100), Flow(int(S * 9.98), second, (10.0, *(1.0,) * 99))])
+    assert run.peak_concurrency == 2
+    assert run.steady_window_s == pytest.approx(0.02)
+    assert run.steady_tok_s is None
+    assert run.peak_tok_s < 25
+
+
 def test_peak_is_never_under_the_average():
     rng = random.Random(3)
     for _ in range(200):
