@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from speedqual.analysis.load.timeline import RunTimeline
 from speedqual.endpoints.deadlines import Deadlines
 from speedqual.endpoints.scripted import Script, Stall, serve_in_process
 from speedqual.errors import UsageError
@@ -294,3 +295,17 @@ def test_warm_up_and_cool_down_are_left_out_of_the_judgement():
     tally = Tally(SLOW)
     tally.seen = [Seen(t, "", "ok", {}) for t in (0.0, 1.9, 2.0, 6.9, 7.0, 9.9)]
     assert [one.at_s for one in tally.window(one)] == [2.0, 6.9]
+
+
+async def test_requests_that_reach_no_socket_are_errors_of_the_timeline(tmp_path):
+    one = level("constant:50", duration_s=0.4)
+    run = await loaded("http://127.0.0.1:9/v1", tmp_path / "r", one, plan={"breaker": NEVER})
+    found = RunTimeline(bin_s=0.1)(run).table
+    assert (found["errors"].sum(), found["arrivals"].sum(), found["done"].sum()) == (20, 0, 0)
+    assert found["t_s"].min() >= 0 and found["t_s"].max() < 30
+
+
+async def test_a_timeline_of_nothing_says_so(tmp_path):
+    run = await loaded("http://127.0.0.1:9/v1", tmp_path / "r", level("users:1", n=2))
+    with pytest.raises(UsageError, match="no request of this load test was tried"):
+        RunTimeline()(run)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from speedqual.analysis.load.reading import Key, LoadTable
+from speedqual.analysis.tidy import numbers
 from speedqual.records import Attempt, Record
 from speedqual.timing.throughput import Flow, flow_of
 
@@ -79,10 +80,17 @@ def ended_at(attempt: Attempt) -> int:
 
 
 def dated(run: Any) -> Iterator[tuple[Record, int]]:
-    """Every record with the lead of its clock over the start of the run, ns; 0 where nothing was ever sent."""
-    for record, started_ms in zip(run.records, run.df["started_ms"], strict=True):
-        sent = next((a.timeline.t_send for a in record.attempts if a.timeline.t_send is not None), None)
-        yield record, 0 if sent is None or not np.isfinite(started_ms) else sent - round(started_ms * 1e6)
+    """Every record with the lead of its clock over the start of the run, ns; 0 where nobody knows it: nothing was sent
+    and nothing was due at a given time."""
+    frame = run.df
+    for record, started_ms, due_ms in zip(run.records, frame["started_ms"], numbers(frame, "sched_ms"), strict=True):
+        lines = [attempt.timeline for attempt in record.attempts]
+        marks = (
+            (next((line.t_send for line in lines if line.t_send is not None), None), started_ms),
+            (lines[0].t_sched, due_ms),
+        )
+        leads = (t - round(at_ms * 1e6) for t, at_ms in marks if t is not None and np.isfinite(at_ms))
+        yield record, next(leads, 0)
 
 
 def each_level(run: Any, load: LoadTable, visit: Callable[[Key, Passed], None]) -> None:

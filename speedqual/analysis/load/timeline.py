@@ -34,7 +34,7 @@ class RunTimeline:
     bins: int = 200
 
     def __call__(self, data: Any) -> TimelineResult:
-        """Look at a run, with one pass over its records. Raises UsageError where nothing was sent."""
+        """Look at a run, with one pass over its records. Raises UsageError where nothing was tried."""
         load = read_load(data)
         if not hasattr(data, "records"):
             raise UsageError("a timeline needs the records of a run", fix="Give the run, not its table")
@@ -42,10 +42,10 @@ class RunTimeline:
         for record, shift in dated(data):
             if record.trial.load is not None:
                 moments.setdefault(record.trial.candidate, _Moments()).add(record, shift)
-        sent = [m.sends[0] for m in moments.values() if m.sends]
-        if not sent:
-            raise UsageError("no request of this load test was sent")
-        first, last = (f(v for m in moments.values() for v in m.span()) for f in (min, max))
+        spans = [m.span() for m in moments.values() if m.span()]
+        if not spans:
+            raise UsageError("no request of this load test was tried")
+        first, last = min(span[0] for span in spans), max(span[1] for span in spans)
         width = self.bin_s or next((w for w in _NICE_S if (last - first) / w <= self.bins), _NICE_S[-1])
         edges = np.arange(np.floor(first / width), np.floor(last / width) + 2) * width
         table = pd.concat([m.binned(name, edges) for name, m in moments.items()], ignore_index=True)
@@ -56,7 +56,8 @@ class RunTimeline:
 class TimelineResult(Result):
     """``table``: one row per candidate and bin: ``t_s`` (its beginning, seconds after the start of the run),
     ``in_flight`` (mean over the bin), counts of ``arrivals`` (attempts sent), ``done`` (ended well), ``errors``
-    (attempts that failed, at their end) and ``stalls`` (at their beginning). ``bin_s``: width."""
+    (attempts that failed, at their end; also those of an open loop that reached no socket) and ``stalls`` (at their
+    beginning). ``bin_s``: width."""
 
     bin_s: float
     levels: tuple[Level, ...]
@@ -79,8 +80,9 @@ class _Moments:
 
     def add(self, record: Record, shift: int) -> None:
         for attempt in record.attempts:
-            sent = attempt.timeline.t_send
-            if sent is None:
+            sent, gave_up = attempt.timeline.t_send, attempt.timeline.t_close
+            if sent is None:  # nothing went out; what remains is that it failed
+                self.errors += [(gave_up - shift) / 1e9] if gave_up is not None and shift else []
                 continue
             end = (ended_at(attempt) - shift) / 1e9
             self.sends.append((sent - shift) / 1e9)
@@ -89,7 +91,8 @@ class _Moments:
             self.stalls += [(t - shift) / 1e9 for t in _stalled(Stream((attempt,)))]
 
     def span(self) -> tuple[float, ...]:
-        return (min(self.sends), max(self.ends)) if self.sends else ()
+        known = (*self.sends, *self.ends, *self.errors)
+        return (min(known), max(known)) if known else ()
 
     def binned(self, candidate: str, edges: Array) -> pd.DataFrame:
         counts = {
