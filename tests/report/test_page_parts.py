@@ -96,6 +96,12 @@ def test_sayings_are_told_in_the_language_of_the_page() -> None:
         "直线下降即可解释；仅为相邻下降的 1.1 倍"
     )
     assert translated("failed requests went from 1 % to 40 %", zh) == "失败的请求从 1 % 变为 40 %"
+    assert translated("5 requests in a row failed, the last one with http_error 503", zh) == (
+        "连续 5 个请求失败，最后一个为 HTTP 错误 503"
+    )
+    assert translated("80 of the last 100 requests failed, the last one with timeout", zh) == (
+        "最近 100 个请求中 80 个失败，最后一个为 超时"
+    )
     assert translated("something nobody wrote down", zh) == "something nobody wrote down"
     assert translated("a straight decline explains it", Words.load("en")) == "a straight decline explains it"
 

@@ -309,3 +309,26 @@ async def test_a_timeline_of_nothing_says_so(tmp_path):
     run = await loaded("http://127.0.0.1:9/v1", tmp_path / "r", level("users:1", n=2))
     with pytest.raises(UsageError, match="no request of this load test was tried"):
         RunTimeline()(run)
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+async def test_users_whose_requests_are_refused_at_once_do_not_hammer_on(tmp_path, processes):
+    with serve_in_process(Script(error="http", status=400, ttft_ms=0)) as server:
+        one = level("users:2", duration_s=60.0)
+        run = await loaded(server.base_url, tmp_path / "r", one, processes=processes)
+    (entry,) = entries(run)
+    assert entry["ended"] == "breaker" and entry["end_ms"] - entry["start_ms"] < 10_000
+    assert entry["why"] == "20 requests in a row were refused, the last one with http_error 400: mend what is asked"
+    assert 20 <= len(run) < 60
+
+
+def test_refusals_in_a_row_open_the_breaker_and_any_other_reply_begins_the_row_anew():
+    breaker = Breaker(BreakerRule())
+    for attempt in [failed(status=400)] * 19 + [ok()] + [failed(status=404)] * 19:
+        breaker.note(attempt)
+    assert not breaker.opened
+    breaker.note(failed(status=404))
+    assert breaker.opened.startswith("20 requests in a row were refused, the last one with http_error 404")
+    breaker.close()
+    breaker.note(failed(status=404))
+    assert not breaker.opened

@@ -10,6 +10,10 @@ from speedqual.records import GRADED_OUTCOMES, Attempt, Plain
 
 __all__ = ["Breaker", "BreakerRule", "is_fault"]
 
+REFUSED = 20
+"""So many requests in a row that were refused as wrongly asked are enough: a closed loop would go on with them as fast
+as it can."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BreakerRule(Plain):
@@ -48,31 +52,37 @@ def is_fault(attempt: Attempt) -> bool:
 
 
 class Breaker:
-    """Counts the trials of one candidate; ``opened`` says why it opened, empty while it is closed."""
+    """Counts the trials of one candidate; ``opened`` says why it opened, empty while it is closed.
+
+    It opens as well after ``REFUSED`` refusals in a row.
+    """
 
     def __init__(self, rule: BreakerRule) -> None:
         self.rule = rule
         self.opened = ""
-        self._row = 0
+        self._row = self._refused = 0
         self._last: deque[bool] = deque(maxlen=rule.window)
 
     def note(self, attempt: Attempt) -> None:
         """Count how a trial ended."""
         fault = is_fault(attempt)
         self._row = self._row + 1 if fault else 0
+        self._refused = self._refused + 1 if attempt.outcome == "http_error" and not fault else 0
         self._last.append(fault)
         if not self.opened:
             self.opened = self._why(attempt)
 
     def close(self) -> None:
         """A probe succeeded: begin anew."""
-        self.opened, self._row = "", 0
+        self.opened, self._row, self._refused = "", 0, 0
         self._last.clear()
 
     def _why(self, attempt: Attempt) -> str:
         last = attempt.outcome if attempt.status is None else f"{attempt.outcome} {attempt.status}"
         if self._row >= self.rule.in_a_row:
             return f"{self._row} requests in a row failed, the last one with {last}"
+        if self._refused >= REFUSED:
+            return f"{self._refused} requests in a row were refused, the last one with {last}: mend what is asked"
         n = sum(self._last)
         if len(self._last) == self.rule.window and n >= self.rule.share * self.rule.window:
             return f"{n} of the last {self.rule.window} requests failed, the last one with {last}"

@@ -13,7 +13,7 @@ from speedqual.running.load.levels import Level
 __all__ = ["Search", "Tried", "next_x"]
 
 Tried = dict[float, bool]
-"""Coordinate → whether its level was shown to hold every SLO."""
+"""Coordinate → whether its level was shown to hold every SLO, or seemed to where its judge says so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
