@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from speedqual.running import Run
 from speedqual.running.load import Level, LoadPlan
 from speedqual.running.load.shards_processes import WORKER
 from speedqual.running.load.tester import load_test
-from speedqual.running.watching import RunEvent, TrialFinished
+from speedqual.running.watching import LevelFinished, RunEvent, TrialFinished
 
 pytestmark = pytest.mark.slow
 SET = long_input(100)
@@ -118,6 +119,33 @@ async def test_what_a_killed_worker_had_not_finished_is_sent_again_once(
     assert 0 < len(again) <= 30
     assert [worker["lost"] for worker in run.manifest["load"]["workers"]].count(True) == 1
     assert run.manifest["status"] == "finished"
+
+
+async def test_the_worker_that_replaces_a_killed_one_takes_part_in_the_next_level(
+    url: str, address: str, cluster: Any, tmp_path: Path
+) -> None:
+    class WaitsForTheNext(KillsAWorker):
+        def __call__(self, event: RunEvent) -> None:
+            super().__call__(event)
+            if isinstance(event, LevelFinished) and event.level == "first":
+                cluster.wait_for_workers(2, timeout=60)
+
+    levels = [replace(level("users:4", n=40), name=name, x=x) for x, name in enumerate(("first", "idle", "last"), 1)]
+    levels[1] = replace(levels[1], arrivals="users:1,think=3", n=3)  # time to be seen and to start
+    kills = WaitsForTheNext(after=10)
+    plan = LoadPlan(levels=tuple(levels))
+    who = [Candidate(name="m", model="m", base_url=url)]
+    how: dict[str, Any] = {"evalsets": [SET], "folder": tmp_path / "run", "environ": {}, "observers": [kills]}
+    run = await load_test(who, plan, dask=address, **how)
+    await nobody_sends()
+    first, _, last = run.manifest["load"]["levels"]
+    known = {worker["name"]: worker for worker in run.manifest["load"]["workers"]}
+    assert sorted(worker["lost"] for worker in known.values()) == [False, False, True]
+    played = {process["name"] for process in last["client"]["processes"]}
+    assert len(played) == 2 and not any(known[name]["lost"] for name in played)
+    assert all(known[name]["round_trips"] > 1 for name in played)
+    assert {process["name"] for process in first["client"]["processes"]} != played
+    assert run.df["outcome"].tolist() == ["ok"] * 83
 
 
 async def test_a_scheduler_that_is_not_there_is_told(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

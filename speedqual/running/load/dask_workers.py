@@ -15,7 +15,7 @@ import secrets
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -131,8 +131,11 @@ class DaskMember:
 
 
 @asynccontextmanager
-async def dask_workers(address: str) -> AsyncIterator[list[DaskMember]]:
-    """All workers that the cluster has now. Raises UnreachableError when it cannot be reached or has none."""
+async def dask_workers(address: str) -> AsyncIterator[Sequence[DaskMember]]:
+    """All workers that the cluster has now; those that join later are added to the list once they can take orders.
+
+    Raises UnreachableError when it cannot be reached or has none.
+    """
     try:
         from distributed import Client
     except ImportError:
@@ -145,68 +148,81 @@ async def dask_workers(address: str) -> AsyncIterator[list[DaskMember]]:
         except (OSError, TimeoutError, ValueError):
             fix = "Start one: dask scheduler; dask worker …"
             raise UnreachableError("no Dask scheduler answers", where=address, fix=fix) from None
-        async with client, _carried(client, address) as members:
+        async with client, _Cluster(client).open(address) as members:
             yield members
 
 
-@asynccontextmanager
-async def _carried(client: Any, address: str) -> AsyncIterator[list[DaskMember]]:
-    names = list((await client.scheduler.identity())["workers"])
-    if not names:
-        raise UnreachableError("the Dask cluster has no workers", where=address, fix="Start some: dask worker …")
-    topic = f"speedqual-{secrets.token_hex(8)}"
-    members = {name: DaskMember(name, client, topic) for name in names}
-    started: asyncio.Queue[str] = asyncio.Queue()
+@dataclass(eq=False)
+class _Cluster:
+    """Who works there, from home's point of view."""
 
-    def hear(event: tuple[float, tuple[str, bytes]]) -> None:
+    client: Any
+    topic: str = field(default_factory=lambda: f"speedqual-{secrets.token_hex(8)}")
+    hired: dict[str, DaskMember] = field(default_factory=dict)
+    at_work: list[DaskMember] = field(default_factory=list)
+    tasks: list[Any] = field(default_factory=list)
+
+    @asynccontextmanager
+    async def open(self, address: str) -> AsyncIterator[Sequence[DaskMember]]:
+        names = await self._names()
+        if not names:
+            raise UnreachableError("the Dask cluster has no workers", where=address, fix="Start some: dask worker …")
+        self.client.subscribe_topic(self.topic, self._hear)
+        for name in names:
+            self._hire(name)
+        watch = asyncio.create_task(self._watch())
+        try:
+            await self._all_at_work()
+            yield self.at_work
+        finally:
+            watch.cancel()
+            await asyncio.gather(*(member.close() for member in self.hired.values()), watch, return_exceptions=True)
+            await self.client.cancel(self.tasks, force=True)
+            self.client.unsubscribe_topic(self.topic)
+
+    async def _names(self) -> list[str]:
+        return list((await self.client.scheduler.identity())["workers"])
+
+    def _hire(self, name: str) -> None:
+        self.hired[name] = DaskMember(name, self.client, self.topic)
+        how = {"workers": [name], "allow_other_workers": False, "pure": False, "retries": 0}
+        self.tasks.append(self.client.submit(_carry, self.topic, name, **how))
+
+    def _hear(self, event: tuple[float, tuple[str, bytes]]) -> None:
         name, frame = event[1]
         if frame == _BEGUN:
-            started.put_nowait(name)
+            self.at_work.append(self.hired[name])
         elif frame == _ENDED:
-            members[name].lose()
+            self.hired[name].lose()
         else:
-            members[name].inbox.put_nowait(frame)
+            self.hired[name].inbox.put_nowait(frame)
 
-    client.subscribe_topic(topic, hear)
-    tasks = [
-        client.submit(_carry, topic, name, workers=[name], allow_other_workers=False, pure=False, retries=0)
-        for name in names
-    ]
-    watch = asyncio.create_task(_watch(client, members))
-    try:
-        await _started(tasks, started)
-        yield list(members.values())
-    finally:
-        watch.cancel()
-        await asyncio.gather(*(member.close() for member in members.values()), watch, return_exceptions=True)
-        await client.cancel(tasks, force=True)
-        client.unsubscribe_topic(topic)
+    async def _all_at_work(self) -> None:
+        """Return when every task has started its process. Raises UnreachableError for one that cannot."""
+        try:
+            async with asyncio.timeout(START_S):
+                while len(self.at_work) < len(self.tasks):
+                    broken = next((task for task in self.tasks if task.status == "error"), None)
+                    if broken is not None:
+                        fault = await broken.exception()
+                        fix = "Install this version of speedqual where the workers run"
+                        raise UnreachableError(f"a Dask worker cannot begin ({type(fault).__name__}: {fault})", fix=fix)
+                    await asyncio.sleep(0.05)
+        except TimeoutError:
+            fix = "See whether its workers are busy with other tasks"
+            raise UnreachableError("the Dask workers do not begin", fix=fix) from None
 
-
-async def _started(tasks: list[Any], started: asyncio.Queue[str]) -> None:
-    """Return when every task has started its process. Raises UnreachableError for one that cannot."""
-    try:
-        async with asyncio.timeout(START_S):
-            while started.qsize() < len(tasks):
-                broken = next((task for task in tasks if task.status == "error"), None)
-                if broken is not None:
-                    fault = await broken.exception()
-                    fix = "Install this version of speedqual where the workers run"
-                    raise UnreachableError(f"a Dask worker cannot begin ({type(fault).__name__}: {fault})", fix=fix)
-                await asyncio.sleep(0.05)
-    except TimeoutError:
-        fix = "See whether its workers are busy with other tasks"
-        raise UnreachableError("the Dask workers do not begin", fix=fix) from None
-
-
-async def _watch(client: Any, members: dict[str, DaskMember]) -> None:
-    """Tell the members whose workers are gone; a worker that Dask starts in their place is another one."""
-    left = dict(members)
-    while left:
-        await asyncio.sleep(LOOK_S)
-        there = (await client.scheduler.identity())["workers"]
-        for name in [name for name in left if name not in there]:
-            left.pop(name).lose()
+    async def _watch(self) -> None:
+        """Tell the members whose workers are gone, and hire those that have joined: Dask replaces a worker that died."""
+        while True:
+            await asyncio.sleep(LOOK_S)
+            there = await self._names()
+            for name, member in self.hired.items():
+                if name not in there and not member.gone.is_set():
+                    member.lose()
+            for name in there:
+                if name not in self.hired:
+                    self._hire(name)
 
 
 @contextlib.contextmanager

@@ -32,6 +32,7 @@ class SharedLevel(LevelRun):
     crew: Crew
 
     async def _play(self, entry: dict[str, Any], schedule: Schedule, answers: Answers, tally: Tally) -> tuple[str, str]:
+        await self.crew.welcome()
         n = self._n_shards(schedule)
         game = _Game(self, entry, schedule, answers, tally, n)
         try:

@@ -64,12 +64,15 @@ class Member(Protocol):
 class Crew:
     """All members of one run. ``start`` and ``close`` it; a level's shards are played through ``open_play``.
 
-    What the members are and how their clocks stand goes to ``workers``, for the manifest.
+    ``members`` may grow: ``welcome`` takes in who has joined. What the members are and how their clocks stand goes to
+    ``workers``, for the manifest.
     """
 
     def __init__(self, members: Sequence[Member]) -> None:
-        self.alive = list(members)
-        self.workers: dict[str, dict[str, Any]] = {one.name: {"name": one.name, "lost": False} for one in members}
+        self._members = members
+        self._job: Job | None = None
+        self.alive: list[Member] = []
+        self.workers: dict[str, dict[str, Any]] = {}
         self.health: dict[str, ClientHealth] = {}
         self.spent: dict[str, tuple[int, int, float]] = {}  # requests, tokens, USD of each member so far
         self._offsets: dict[str, Offset] = {}
@@ -80,16 +83,27 @@ class Crew:
 
     async def start(self, job: Job) -> None:
         """Tell everybody what the run is about, and wait until all clients are open."""
-        loop = asyncio.get_running_loop()
-        for member in self.alive:
-            self._ready[member.name] = loop.create_future()
-            self._readers.append(loop.create_task(self._read(member)))
+        self._job = job
         try:
             async with asyncio.timeout(READY_S):
-                await asyncio.gather(*(self._begin(member, job) for member in self.alive))
+                await asyncio.gather(*(self._begin(member, job) for member in self._newcomers()))
         except (TimeoutError, Lost):
             fix = "See what it printed; speedqual must be installed where it runs"
             raise UnreachableError("a process of the load test did not start", where="load test", fix=fix) from None
+
+    async def welcome(self) -> None:
+        """Take in those who have joined since; one who cannot begin is left out."""
+        assert self._job is not None
+        begin = (asyncio.wait_for(self._begin(member, self._job), READY_S) for member in self._newcomers())
+        await asyncio.gather(*begin, return_exceptions=True)
+
+    def _newcomers(self) -> list[Member]:
+        new = [member for member in self._members if member.name not in self.workers]
+        for member in new:
+            self.workers[member.name] = {"name": member.name, "lost": False}
+            self._ready[member.name] = asyncio.get_running_loop().create_future()
+            self._readers.append(asyncio.create_task(self._read(member)))
+        return new
 
     async def _begin(self, member: Member, job: Job) -> None:
         await member.send(job)
@@ -100,6 +114,7 @@ class Crew:
                 where=f"worker {member.name}",
                 fix="Install the same version everywhere",
             )
+        self.alive.append(member)
 
     def open_play(self, member: Member) -> tuple[int, asyncio.Queue[Any]]:
         """A number for a shard that the member plays, and where its messages arrive; the last one is ``Lost`` where it
