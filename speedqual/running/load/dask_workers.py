@@ -213,7 +213,7 @@ class _Cluster:
             raise UnreachableError("the Dask workers do not begin", fix=fix) from None
 
     async def _watch(self) -> None:
-        """Tell the members whose workers are gone, and hire those that have joined: Dask replaces a worker that died."""
+        """Tell the members whose workers are gone, and hire those that joined: Dask replaces a worker that died."""
         while True:
             await asyncio.sleep(LOOK_S)
             there = await self._names()
