@@ -2,8 +2,8 @@
 
 The scripted endpoint and the sender are each pinned to a core of their own; two client processes share the sender's. A
 TTFT error is the record's stamp of the first token minus the server's logged write of it. Beside the load tests the
-bare reader of ``client_readers.py`` reads the same streams, and so does the openai package where it is installed. A
-figure from a run in which the server's core was over 90 % busy is marked void.
+bare reader of ``client_readers.py`` reads the same streams, and so do the openai package and public load tools where
+they are installed (``load_tools.py``). A figure from a run in which the server's core was over 90 % busy is void.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import client
+import load_tools
 import numpy as np
 from client_servers import Scripted
 
 from speedqual.endpoints.scripted import serve_in_process
+from speedqual.endpoints.scripted.script import script_from_words
 from speedqual.evalsets.generators.unique import unique_line
 from speedqual.records import Record
 from speedqual.running import Run
@@ -159,6 +161,14 @@ def paced(streams: int, most_ms: float, cores: tuple[int | None, int | None], *,
         print(f"{'':26} {reader:10} TTFT error p50 {found.ttft_p50:.3f}, p99 {found.ttft_p99:.3f} ms; ", end="")
         print(f"{found.cpu_s_per_mtok:.1f}, reading alone; {found.mb_per_stream * 1e3:.0f} KB a stream", end="; ")
         print(f"error p99 is {p99(errors) / found.ttft_p99:.3f} of its")
+    for tool in load_tools.tools():
+        its = load_tools.figures_of(tool, script_from_words(case.script), {"users": streams}, n, cores)
+        print(f"{'':26} {tool.name:10} TTFT error p50 {np.median(its.ttft_error_ms):.3f}, ", end="")
+        print(f"p99 {p99(its.ttft_error_ms):.3f} ms; its TTFT is off by {np.median(its.reported_ms):.1f}, ", end="")
+        print(
+            f"p99 {p99(its.reported_ms):.1f} ms; {its.cpu_s_per_mtok:.1f} CPU s per million tokens, all of it; ", end=""
+        )
+        print(f"error p99 is {p99(errors) / p99(its.ttft_error_ms):.4f} of its")
     yield Goal(case.name, "TTFT error p99, ms", p99(errors), most_ms, sent.void)
     yield Goal(case.name, "memory a stream, KB", kb, 100.0, sent.void)
     if streams == 256:
@@ -191,6 +201,9 @@ def open_loops(cores: tuple[int | None, int | None], *, short: bool) -> Iterator
         print(f"{case.name:26} {len(sent.records)} sent, {failed} failed, {sent.rate():.2f} a second; ", end="")
         print(f"late p50 {np.median(sent.lag_ms()):.3f}, p99 {p99(sent.lag_ms()):.3f} ms; ", end="")
         print(f"client {sent.entry['client']['cpu_share']:.0%} of its core")
+        for tool in load_tools.tools():
+            its = load_tools.figures_of(tool, script_from_words(quick), {"rate": rate}, int(rate * seconds), cores)
+            print(f"{'':26} {tool.name:10} {its.rate:.2f} a second, off by {abs(its.rate / rate - 1):.2%}")
         yield Goal(case.name, "realised rate off by, %", off, 0.5, sent.void)
         yield Goal(case.name, "schedule lag p99, ms", p99(sent.lag_ms()), 5.0, sent.void)
 
@@ -203,6 +216,8 @@ def main() -> None:
     known = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     cores = (known[0], known[1]) if len(known) > 1 else (None, None)
     print(f"scripted endpoint on core {cores[0]}, sender on core {cores[1]}; {len(known)} cores in all")
+    for tool in load_tools.tools():
+        print(f"{tool.name} {tool.version}, on the sender's core too")
     if len(known) < 4:
         print("fewer than 4 cores: how two processes raise the rate is not shown")
     goals = [*paced(256, 2.0, cores, short=short), *paced(1000, 10.0, cores, short=short)]
