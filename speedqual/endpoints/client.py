@@ -87,6 +87,10 @@ class Client:
         gc.collect()
         gc.freeze()
 
+    def rest(self) -> None:
+        """Others send in its stead: watch the event loop no longer."""
+        self._open()[1].stop()
+
     @asynccontextmanager
     async def new_connections(self) -> AsyncIterator[None]:
         """Inside, each request makes a connection of its own; those that are kept stay so for afterwards."""

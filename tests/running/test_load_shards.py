@@ -24,7 +24,7 @@ from speedqual.running import Run
 from speedqual.running.load import BreakerRule, Level, LoadPlan
 from speedqual.running.load.shards_crew import Offset
 from speedqual.running.load.shards_home import _frame, moved
-from speedqual.running.load.shards_messages import Broke
+from speedqual.running.load.shards_messages import Broke, Prepared
 from speedqual.running.load.shards_processes import WORKER
 from speedqual.running.load.tester import load_test
 from speedqual.running.settings import Limits, Retry
@@ -194,9 +194,11 @@ async def test_a_fault_in_a_process_comes_home_as_itself(url: str, tmp_path: Pat
 
 
 def test_what_cannot_be_sent_home_is_told_in_words() -> None:
-    frame = _frame(lambda: lambda: None)  # no pickle of that
-    broke = pickle.loads(frame[8:])
-    assert isinstance(broke, Broke) and "a process of the load test broke" in str(broke.fault)
+    for bad in (lambda: lambda: None, lambda: 1 / 0):  # no pickle of that; a fault in the making
+        frame = _frame([lambda: Prepared(1), bad])
+        before, broke = pickle.loads(frame[8:])
+        assert before == Prepared(1)
+        assert isinstance(broke, Broke) and "a process of the load test broke" in str(broke.fault)
 
 
 async def test_slips_are_told_before_anything_is_sent(url: str, tmp_path: Path) -> None:

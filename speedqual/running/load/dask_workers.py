@@ -94,7 +94,8 @@ class DaskMember:
 
     async def messages(self) -> AsyncIterator[Any]:
         while (frame := await self.inbox.get()) is not None:
-            yield pickle.loads(frame)
+            for message in pickle.loads(frame):
+                yield message
 
     async def offset(self) -> Offset:
         """The middle of the quickest of some round trips, ± half of it."""

@@ -198,6 +198,8 @@ class CrewClient:
 
     def __init__(self, client: Asker, crew: Crew) -> None:
         self._client, self._crew = client, crew
+        if rest := getattr(client, "rest", None):
+            rest()
 
     async def ask(self, candidate: Candidate, prompt: Prompt, **how: Any) -> Attempt:
         return await self._client.ask(candidate, prompt, **how)

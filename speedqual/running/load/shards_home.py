@@ -6,7 +6,7 @@ import queue
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
@@ -54,19 +54,31 @@ class Outbox:
             batch = [self._queue.get()]
             batch += [self._queue.get() for _ in range(self._queue.qsize())]
             ended = None in batch
+            making = [make for make in batch if make is not None]
             try:
-                self._pipe.write(b"".join(_frame(make) for make in batch if make is not None))
+                self._pipe.write(_frame(making) if making else b"")
                 self._pipe.flush()
             except OSError:  # home is gone
                 return
             time.sleep(BATCH_S)  # few big writes: each wakes home once
 
 
-def _frame(make: Callable[[], Any]) -> bytes:
+def _frame(batch: Sequence[Callable[[], Any]]) -> bytes:
+    """Of a batch with a fault in it goes home what there is besides."""
+    made: list[Any] = []
     try:
-        return to_frame(make())
+        made += (make() for make in batch)
+        return to_frame(*made)
     except Exception as fault:
-        return to_frame(broke(fault))
+        return to_frame(*filter(_can_be_sent, made), broke(fault))
+
+
+def _can_be_sent(message: Any) -> bool:
+    try:
+        to_frame(message)
+    except Exception:
+        return False
+    return True
 
 
 def broke(fault: Exception) -> Broke:

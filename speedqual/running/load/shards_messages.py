@@ -168,14 +168,14 @@ class Broke:
     fault: BaseException
 
 
-def to_frame(message: Any) -> bytes:
-    """Length and pickle."""
-    data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+def to_frame(*messages: Any) -> bytes:
+    """Length and pickle. What goes together is cheaper: the names of its classes are looked up once."""
+    data = pickle.dumps(messages, pickle.HIGHEST_PROTOCOL)
     return _LENGTH.pack(len(data)) + data
 
 
 def read_frame(pipe: IO[bytes]) -> bytes:
-    """The next message as its pickle; empty at the end."""
+    """The next messages as their pickle; empty at the end."""
     head = pipe.read(_LENGTH.size)
     return pipe.read(_LENGTH.unpack(head)[0]) if len(head) == _LENGTH.size else b""
 
@@ -185,6 +185,7 @@ async def frames(reader: asyncio.StreamReader) -> AsyncIterator[Any]:
     try:
         while True:
             (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
-            yield pickle.loads(await reader.readexactly(length))
+            for message in pickle.loads(await reader.readexactly(length)):
+                yield message
     except (asyncio.IncompleteReadError, ConnectionError):
         return

@@ -56,6 +56,8 @@ def broken(slos: Sequence[Slo], seen: Sequence[Seen]) -> str:
     The exact binomial test: P(so few or fewer keep it | the promised share does) < 1 %. What is undetermined counts for
     the endpoint.
     """
+    if not slos:
+        return ""
     from scipy.stats import binom
 
     for slo in slos:
