@@ -22,7 +22,7 @@ from speedqual.running.watching import RunEvent, TrialStarted
 
 __all__ = ["PLAY", "Home", "Outbox", "broke", "moved"]
 
-BATCH_S = 0.02
+BATCH_S = 0.05
 """Messages wait for so long to leave together."""
 
 PLAY: ContextVar[int] = ContextVar("speedqual_play")
