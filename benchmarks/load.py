@@ -168,7 +168,7 @@ def paced(streams: int, most_ms: float, cores: tuple[int | None, int | None], *,
         print(
             f"p99 {p99(its.reported_ms):.1f} ms; {its.cpu_s_per_mtok:.1f} CPU s per million tokens, all of it; ", end=""
         )
-        print(f"error p99 is {p99(errors) / p99(its.ttft_error_ms):.4f} of its")
+        print(f"error p99 is {p99(errors) / p99(its.ttft_error_ms):.4f} of its{its.doubt}")
     yield Goal(case.name, "TTFT error p99, ms", p99(errors), most_ms, sent.void)
     yield Goal(case.name, "memory a stream, KB", kb, 100.0, sent.void)
     if streams == 256:
@@ -210,7 +210,7 @@ def open_loops(cores: tuple[int | None, int | None], *, short: bool) -> Iterator
         print(f"client {sent.entry['client']['cpu_share']:.0%} of its core")
         for tool in load_tools.tools():
             its = load_tools.figures_of(tool, script_from_words(quick), {"rate": rate}, int(rate * seconds), cores)
-            print(f"{'':26} {tool.name:10} {its.rate:.2f} a second, off by {abs(its.rate / rate - 1):.2%}")
+            print(f"{'':26} {tool.name:10} {its.rate:.2f} a second, off by {abs(its.rate / rate - 1):.2%}{its.doubt}")
         yield Goal(case.name, "realised rate off by, %", off, 0.5, sent.void)
         yield Goal(case.name, "schedule lag p99, ms", p99(sent.lag_ms()), 5.0, sent.void)
 

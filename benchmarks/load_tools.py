@@ -29,12 +29,20 @@ Cores = tuple[int | None, int | None]
 @dataclass(frozen=True)
 class ToolFigures:
     """What a tool says of one case: ``ttft_error_ms`` (stamp of the first token − its write), ``reported_ms`` (its TTFT
-    − that of the server's log) of each request, CPU beyond that of a run with one request, the realised rate."""
+    − that of the server's log) of each request that ended well, how many did not, CPU beyond that of a run with one
+    request, the realised rate. ``void``: the server was the limit."""
 
     ttft_error_ms: Sequence[float]
     reported_ms: Sequence[float]
     cpu_s_per_mtok: float
     rate: float
+    lost: int
+    void: bool
+
+    @property
+    def doubt(self) -> str:
+        """What to hold against these figures, to be set behind them."""
+        return (f"; {self.lost} lost" if self.lost else "") + ("; void" if self.void else "")
 
 
 class Tool(Protocol):
@@ -158,7 +166,7 @@ def tools() -> list[Tool]:
 def figures_of(tool: Tool, script: Script, how: Mapping[str, Any], n: int, cores: Cores) -> ToolFigures:
     """Let it send ``n`` requests that are answered by ``script``."""
     alone_s = _sent(tool, script, {"users": 1}, 1, cores)[2]
-    seen, log, cpu_s = _sent(tool, script, how, n, cores)
+    seen, log, cpu_s, busy_s = _sent(tool, script, how, n, cores)
     by_prompt = {entry["prompt"]: entry for entry in log if entry.get("sent")}
     ahead = time.time_ns() - time.perf_counter_ns()
     errors, reported, starts = [], [], []
@@ -167,21 +175,23 @@ def figures_of(tool: Tool, script: Script, how: Mapping[str, Any], n: int, cores
         errors.append((first - ahead - entry["sent"][0]) / 1e6)
         reported.append((first - start - (entry["sent"][0] - entry["t_request"])) / 1e6)
         starts.append(entry["t_request"])
-    if len(errors) < n:
+    if len(errors) < 2:
         raise SystemExit(f"{tool.name}: {len(errors)} of {n} requests ended well")
-    span_s = (max(starts) - min(starts)) / 1e9
-    rate = (len(starts) - 1) / span_s
-    return ToolFigures(errors, reported, (cpu_s - alone_s) / (n * (script.n or 1)) * 1e6, rate)
+    rate = (len(starts) - 1) / (max(starts) - min(starts)) * 1e9
+    took_s = (max(by_prompt[prompt]["t_end"] for prompt, _, _ in seen) - min(starts)) / 1e9
+    cpu_s_per_mtok = (cpu_s - alone_s) / (len(errors) * (script.n or 1)) * 1e6
+    return ToolFigures(errors, reported, cpu_s_per_mtok, rate, n - len(errors), busy_s > 0.9 * took_s)
 
 
 def _sent(
     tool: Tool, script: Script, how: Mapping[str, Any], n: int, cores: Cores
-) -> tuple[list[tuple[str, int, int]], list[dict[str, Any]], float]:
-    """What the tool saw, what the server did, the CPU seconds of the tool."""
+) -> tuple[list[tuple[str, int, int]], list[dict[str, Any]], float, float]:
+    """What the tool saw, what the server did, the CPU seconds of the tool and of the server."""
     with serve_in_process(script, core=cores[0]) as served, TemporaryDirectory() as folder:
         before_s = _children_s()
         tool.run(served.base_url, how, n, Path(folder), cores[1])
-        return list(tool.seen(Path(folder))), served.log(), _children_s() - before_s
+        tool_s, server_s = _children_s() - before_s, float(served.stats()["cpu_s"])
+        return list(tool.seen(Path(folder))), served.log(), tool_s, server_s
 
 
 def _children_s() -> float:
